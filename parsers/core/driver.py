@@ -1,0 +1,289 @@
+"""Prose, blocks of calls, and what follows a call: the part that all formats share.
+
+    prose ──opener──▶ block ──call read──▶ after ──other text──▶ prose
+      ▲                 │ not a call            │ closer, sibling: stays in `after`
+      └─────────────────┘                       └ opener: the next block
+
+* **prose** passes text on as content and looks for what may begin a call: an opener anywhere, or, in
+  formats that need none, the right character at the start of a line.
+* **block** holds everything from the opener on until its shape has seen enough for a call. If that
+  never happens, all of it was prose.
+* **after** a call, closers, separators and whitespace are markup. Text is content; the block's own
+  closer still counts when it comes behind such text, a closer without a block is content.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from .literals import Literals, any_of, cut_off
+from .reader import Reader, Step
+from .schema import UNDECLARED, Tool
+from .spec import Format, Outcome
+
+_FENCE = Literals(["```"])
+_LONGEST_FENCE_INFO = 40
+#: what may stand between a line's start and a call there
+_INDENT = " \t\r"
+
+
+class Run:
+    """One message being read in one format."""
+
+    def __init__(self, format: Format, tools: Mapping[str, Tool] | None) -> None:
+        self.format = format
+        self.shape = format.shape
+        self.marks = format.marks
+        self.tools = tools
+        self.r = Reader()
+        self.bare = False  # the block at hand has no wrapper
+        self.fenced = False  # a code fence inside the block at hand is open
+        self.listed = False  # a list inside the block at hand is open
+        self.siblings = False  # another call may follow in the block at hand
+        self.opened: set[int] = set()  # levels of the wrappers around the block at hand
+        self._open: set[int] = set()  # those that its calls have left open, also in prose later
+        self._line_start = True
+        self._triggers = triggers(format)
+
+    # -- what shapes ask ----------------------------------------------------------------------
+
+    def allowed(self, name: str) -> bool:
+        """Whether `name` makes a call here: any behind a marker, else only a declared one."""
+        return bool(name) and (not self.bare or self.tools is None or name in self.tools)
+
+    def tool(self, name: str) -> Tool:
+        return (self.tools or {}).get(name, UNDECLARED)
+
+    def mark_block(self) -> None:
+        """The block at hand carries a marker of its own: any name is a call in it."""
+        self.bare = False
+        self.opened.add(0)
+
+    def inside_all(self) -> bool:
+        """Whether the innermost wrapper is open: names stand in the open only there."""
+        return len(self.format.wrappers) - 1 in self.opened
+
+    def at_closer(self) -> Step[bool]:
+        return bool((yield from self.marks.closes.here(self.r)))
+
+    def skip_fence(self) -> Step[None]:
+        """Read the first line of a code fence, if there is one here."""
+        r = self.r
+        if (yield from r.peek()) != "`":
+            return
+        while len(r.text) - r.pos < 3 and not r.eof:
+            yield
+        if not r.text.startswith("```", r.pos):
+            return
+        r.take(r.pos + 3)
+        self.fenced = True
+        for _ in range(_LONGEST_FENCE_INFO):
+            if (yield from r.peek()) in ("", "\n", "{", "[", "`"):
+                break
+            r.take(r.pos + 1)
+        yield from r.skip_space()
+
+    # -- the machine --------------------------------------------------------------------------
+
+    def main(self) -> Step[None]:
+        while True:
+            trigger = yield from self._prose()
+            if trigger == "end":
+                break
+            if trigger == "close":
+                yield from self._after()
+            else:
+                yield from self._block()
+        self.r.finish()
+
+    def _prose(self) -> Step[str]:
+        """Pass text on until something may begin a call; says what, and reads none of it."""
+        r = self.r
+        while True:
+            kind, end = self._find_trigger(r.text, r.pos)
+            if end > r.pos:
+                self._text(r.take(end))
+            if kind in ("open", "bare", "close"):
+                return kind
+            if r.eof:
+                self._text(r.take(len(r.text)))
+                return "end"
+            yield
+
+    def _find_trigger(self, text: str, start: int) -> tuple[str, int]:
+        while True:
+            found = self._triggers.search(text, start)
+            if found is None:
+                return "", len(text)
+            kind = found.lastgroup or ""
+            if kind == "close" and not self._open:
+                start = found.end()
+            elif kind in ("bare", "cutbare"):
+                # Where the window begins, only we know whether a line begins there.
+                if found.start() > 0 or self._line_start:
+                    return kind, found.start(kind)
+                start = found.end()
+            else:
+                return kind, found.start()
+
+    def _text(self, text: str) -> None:
+        self.r.content(text)
+        self._note_line(text)
+
+    def _note_line(self, text: str) -> None:
+        """Keep track of whether only indentation stands between a line's start and here."""
+        _, newline, tail = text.rpartition("\n")
+        self._line_start = not tail.strip(_INDENT) and (bool(newline) or self._line_start)
+
+    def _release(self) -> None:
+        self._note_line(self.r.release())
+
+    def _block(self) -> Step[None]:
+        """At an opener, or where a bare call may begin."""
+        r = self.r
+        r.hold()
+        self.opened = set(self._open)
+        self.bare = not (yield from self._read_openers())
+        self.fenced = self.listed = False
+        self.siblings = True
+        while True:
+            outcome = yield from self.shape.read(self)
+            if outcome is Outcome.CALL:
+                self._open = self.opened
+                self._line_start = False
+                yield from self._after()
+                return
+            if outcome is Outcome.NOTHING or not (yield from self._held_sibling()):
+                self._release()
+                return
+
+    def _read_openers(self) -> Step[bool]:
+        """Read the wrappers' openers, outermost first; whether there were any."""
+        r = self.r
+        depth = 0
+        while True:
+            opener = yield from self.marks.opens.here(r)
+            if not opener:
+                return depth > 0
+            level = self.format.level_of(opener)
+            if level < depth:  # the openers before this one led nowhere
+                self._release()
+                r.hold()
+                self.opened = set(self._open)
+            depth = level + 1
+            self.opened = {i for i in self.opened if i < level} | {level}
+            r.take(r.pos + len(opener))
+            yield from r.skip_space()
+
+    def _held_sibling(self) -> Step[bool]:
+        """Behind something that is no call, before any call of the block: may one follow?"""
+        r = self.r
+        while True:
+            yield from r.skip_space()
+            c = yield from r.peek()
+            if not c or c not in self.shape.separators:
+                break
+            r.take(r.pos + 1)
+        return bool(c) and not (yield from self.at_closer()) and self.shape.may_start(c)
+
+    def _after(self) -> Step[None]:
+        """Behind a call, or at a closer in prose: read what is still markup."""
+        r, marks = self.r, self.marks
+        while True:
+            space = yield from r.skip_space()
+            r.gap(space)
+            self._note_line(space)
+            closer = yield from marks.closes.here(r)
+            if closer:
+                r.gap_is_markup()
+                r.take(r.pos + len(closer))
+                self._close(closer)
+            elif (yield from r.ended()) or self._cut_off_closer():
+                r.gap_is_markup()
+                r.take(len(r.text))
+                return
+            elif (yield from marks.opens.here(r)) or not (yield from self._more_in_block()):
+                r.gap_is_content()
+                return
+
+    def _close(self, closer: str) -> None:
+        level = self.marks.level_of(closer)
+        self._open = self.opened = {i for i in self._open if i < level}
+        if not self._open:
+            self.bare = self.siblings = False
+
+    def _cut_off_closer(self) -> bool:
+        """Whether the message ends in the middle of a closer."""
+        r = self.r
+        if not r.eof:
+            return False
+        rest = r.text[r.pos :]
+        return self.marks.closes.begun(rest) and (
+            bool(self._open) or not self.marks.opens.begun(rest)
+        )
+
+    def _more_in_block(self) -> Step[bool]:
+        """Inside the block, behind a call: read a separator, or a sibling."""
+        r, shape = self.r, self.shape
+        if not (self._open or self.bare):
+            return False
+        if self.fenced and (yield from _FENCE.here(r)):
+            r.gap_is_markup()
+            r.take(r.pos + 3)
+            self.fenced = False
+            return True
+        c = r.text[r.pos]
+        if c in shape.separators and not (self.bare and c in ",;"):
+            r.gap_is_markup()
+            r.take(r.pos + 1)
+            if c == "]":
+                self.listed = False
+                self.siblings = self.siblings and shape.may_start("[")
+            return True
+        if self.bare and not self.listed and r.gap_has_newline():
+            return False  # nothing but lines in common: a block of its own
+        return (yield from self._sibling())
+
+    def _sibling(self) -> Step[bool]:
+        r = self.r
+        r.hold()
+        if self.bare and r.text[r.pos] in ",;":
+            r.take(r.pos + 1)
+            yield from r.skip_space()
+        c = yield from r.peek()
+        if not self.siblings or not self.shape.may_start(c):
+            outcome = Outcome.NOTHING
+        else:
+            outcome = yield from self.shape.read(self)
+        if outcome is Outcome.NOTHING:
+            r.gap_is_content()
+            self._release()
+            return False
+        r.gap_is_markup()
+        if outcome is Outcome.OTHER:
+            self._release()
+        else:
+            self._line_start = False
+        return True
+
+
+def triggers(format: Format) -> re.Pattern[str]:
+    """What prose is searched for: openers, closers, and where a call without opener may begin."""
+    marks, shape = format.marks, format.shape
+    bare = bare_cut = ""
+    if format.bare:
+        start = rf"^[{_INDENT}]*"
+        bare = rf"{start}(?P<bare>{shape.bare_start})"
+        cut = [r"`{1,2}\Z"] if "`" in shape.bare_start else []
+        cut += [cut_off(shape.heads)] if shape.heads else []
+        bare_cut = rf"{start}(?P<cutbare>{'|'.join(cut)})" if cut else ""
+    literals = [*marks.opens.spellings, *marks.closes.spellings]
+    patterns = (
+        marks.opens and f"(?P<open>{any_of(marks.opens.spellings)})",
+        marks.closes and f"(?P<close>{any_of(marks.closes.spellings)})",
+        literals and f"(?P<cut>{cut_off(literals)})",
+        bare,
+        bare_cut,
+    )
+    return re.compile("|".join(p for p in patterns if p), re.MULTILINE)

@@ -1,0 +1,67 @@
+"""Finding delimiters in text that may end in the middle of one.
+
+`Literals` is a set of spellings. Its `search` pattern finds the first of them, or, at the very end of
+the text, the beginning of one: that part must wait for the next chunk. `here` asks whether one stands
+exactly at the reading position.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from .reader import Reader, Step
+
+
+def beginning(literal: str) -> str:
+    """A pattern for every proper, non-empty beginning of `literal`, longest first."""
+    pattern = ""
+    for character in reversed(literal[:-1]):
+        pattern = f"(?:{re.escape(character)}{pattern})?"
+    return pattern[:-1]  # the first character itself is not optional
+
+
+def cut_off(literals: Iterable[str]) -> str:
+    """A pattern for the beginning of any of `literals` at the end of the text."""
+    patterns = [p for p in (beginning(literal) for literal in literals) if p]
+    return rf"(?:{'|'.join(patterns)})\Z" if patterns else ""
+
+
+def any_of(literals: Iterable[str]) -> str:
+    """A pattern for any of `literals`, the longest that fits."""
+    ordered = sorted(set(literals), key=lambda literal: (-len(literal), literal))
+    return "|".join(map(re.escape, ordered))
+
+
+class Literals:
+    """A set of spellings that can be looked for."""
+
+    __slots__ = ("longest", "spellings")
+
+    def __init__(self, spellings: Iterable[str]) -> None:
+        self.spellings: Final = tuple(sorted(set(spellings), key=lambda s: (-len(s), s)))
+        self.longest: Final = max(map(len, self.spellings), default=0)
+
+    def __bool__(self) -> bool:
+        return bool(self.spellings)
+
+    def here(self, r: Reader) -> Step[str]:
+        """The longest spelling that stands at the reading position, or "". Reads nothing."""
+        if not self.spellings:
+            return ""
+        while True:
+            seen = r.text[r.pos : r.pos + self.longest]
+            if r.eof or len(seen) == self.longest:
+                break
+            if not any(len(s) > len(seen) and s.startswith(seen) for s in self.spellings):
+                break
+            yield
+        for spelling in self.spellings:
+            if seen.startswith(spelling):
+                return spelling
+        return ""
+
+    def begun(self, text: str) -> bool:
+        """Whether `text` is the beginning of a spelling, not all of it."""
+        return bool(text) and any(len(s) > len(text) and s.startswith(text) for s in self.spellings)

@@ -1,0 +1,69 @@
+"""A format's delimiters, ready to be looked for: where a call may begin and where it ends.
+
+Also here: the one rule about delimiters that stand where they should not count, inside a string.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from .literals import Literals, any_of, cut_off
+from .reader import Reader, Sink, Step
+
+
+class Marks:
+    """Compiled once for each format. `levels` are the closers of each wrapper, outermost first."""
+
+    def __init__(
+        self, opens: Iterable[str], levels: Sequence[Iterable[str]], heads: Iterable[str] = ()
+    ) -> None:
+        self.opens: Final = Literals(opens)
+        self.starts: Final = Literals([*self.opens.spellings, *heads])
+        self.levels: Final = tuple(Literals(level) for level in levels)
+        self.closes: Final = Literals(c for level in self.levels for c in level.spellings)
+        stops = [*self.starts.spellings, *self.closes.spellings]
+        #: what to stop at between JSON tokens
+        self.between: Final = stop_at(stops, r'["{}\[\]]')
+        #: what to stop at inside a JSON string
+        self.inside: Final = stop_at(self.closes.spellings, r'["\\]')
+        #: what to stop at inside a key or a name
+        self.name: Final = stop_at(self.starts.spellings, r'["\\]')
+
+    def level_of(self, closer: str) -> int:
+        """Which wrapper `closer` closes, 0 being the outermost."""
+        return next(i for i, level in enumerate(self.levels) if closer in level.spellings)
+
+
+def stop_at(literals: Iterable[str], otherwise: str) -> re.Pattern[str]:
+    """A pattern whose group 1 is a delimiter, or the beginning of one at the end of the text.
+
+    They come first: a delimiter may begin with a character that means something by itself.
+    """
+    literals = list(literals)
+    delimiters = "|".join(filter(None, (any_of(literals), cut_off(literals))))
+    return re.compile(f"({delimiters})|{otherwise}" if delimiters else otherwise)
+
+
+def closer_in_string(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
+    """At a closer inside an open string: does it count?
+
+    It does if the message ends behind it, or if whitespace with a newline and then an opener follows:
+    then the model lost a quote. Otherwise it is text of the string. A row of closers, inner before
+    outer, is taken as one.
+    """
+    pieces = []
+    while True:
+        closer = yield from marks.closes.here(r)
+        if not closer:
+            break
+        pieces.append(r.take(r.pos + len(closer)))
+        if (yield from r.ended()):
+            return True
+        space = yield from r.skip_space()
+        pieces.append(space)
+    if "\n" in space and (yield from marks.starts.here(r)):
+        return True
+    sink("".join(pieces))
+    return False

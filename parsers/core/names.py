@@ -1,0 +1,30 @@
+"""Names of tools where they stand in the open, and not in quotes."""
+
+from __future__ import annotations
+
+import re
+
+from .reader import Reader, Step
+
+#: Longer words are no names. It bounds what is held while a word is being written.
+LONGEST = 256
+
+_WORD = re.compile(r"[^\s<>{}\[\]()\"'`|,;=]*")
+#: the characters of a name in `Name(args)`
+PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+
+
+def read_word(r: Reader) -> Step[str]:
+    """Read a name: everything up to whitespace, brackets or quotes. "" if it is none."""
+    pieces = []
+    length = 0
+    while True:
+        found = _WORD.match(r.text, r.pos)
+        piece = r.take(found.end() if found else r.pos)
+        pieces.append(piece)
+        length += len(piece)
+        if length > LONGEST:
+            return ""
+        if r.pos < len(r.text) or r.eof:
+            return "".join(pieces)
+        yield

@@ -1,0 +1,56 @@
+"""`Parser`: chunks of text in, events out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ToolwireError
+from .driver import Run
+from .events import Event
+from .schema import read_tools
+from .shapes.call_text import CallText, TextRun
+from .spec import Format
+
+
+class EventParser:
+    """Reads one message in one format. Any way to cut the text gives the same events."""
+
+    __slots__ = ("_finished", "_reader", "_steps", "format")
+
+    def __init__(self, format: Format, tools: Any = None) -> None:
+        self.format = format
+        run_class = TextRun if isinstance(format.shape, CallText) else Run
+        run = run_class(format, read_tools(tools))
+        self._reader = run.r
+        self._steps = run.main()
+        self._finished = False
+        next(self._steps)  # to the first place where it waits for text
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Take the next chunk of the model's text; returns what it decides."""
+        if not isinstance(chunk, str):
+            raise ToolwireError(
+                f"feed() takes a str, not {type(chunk).__name__}: decode the model's output first."
+            )
+        if self._finished:
+            raise ToolwireError("feed() after finish(): make a new Parser for the next message.")
+        reader = self._reader
+        if not chunk:
+            return []
+        reader.push(chunk)
+        next(self._steps)
+        events = reader.events
+        if events:
+            reader.events = []
+            return events
+        return []
+
+    def finish(self) -> list[Event]:
+        """The message is over; returns what was still undecided. A second call returns nothing."""
+        if self._finished:
+            return []
+        self._finished = True
+        self._reader.eof = True
+        next(self._steps, None)
+        events, self._reader.events = self._reader.events, []
+        return events

@@ -1,0 +1,61 @@
+"""An object with keys that have no quotes, and strings in quotes of their own.
+
+call:NAME{k:<|"|>v<|"|>,n:42}
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from ..literals import Literals
+from ..loose import Dialect, LooseReader
+from ..names import read_word
+from ..reader import Step
+from ..spec import Outcome
+from .json_calls import JsonCalls
+
+if TYPE_CHECKING:
+    from ..driver import Run
+
+
+@dataclass(frozen=True, slots=True)
+class BareKeys:
+    """A prefix, a name, and an object with bare keys."""
+
+    quote: str
+    prefix: str = "call:"
+    drift: JsonCalls = field(default_factory=JsonCalls)
+
+    heads: ClassVar[tuple[str, ...]] = ()
+    close: ClassVar[tuple[str, ...]] = ()
+    separators = ",;]}"
+    bare_start = ""
+
+    def may_start(self, character: str) -> bool:
+        return character == self.prefix[0] or self.drift.may_start(character)
+
+    def read(self, run: Run) -> Step[Outcome]:
+        r = run.r
+        if self.drift.may_start((yield from r.peek())):
+            return (yield from self.drift.read(run))
+        prefix = yield from Literals([self.prefix]).here(r)
+        if not prefix:
+            return Outcome.NOTHING
+        r.take(r.pos + len(prefix))
+        name = yield from read_word(r)
+        if not run.allowed(name):
+            return Outcome.NOTHING
+        yield from r.skip_space()
+        if (yield from run.at_closer()):
+            r.start_call(name)
+            r.arguments("{}")
+            r.end_call(True)
+            return Outcome.CALL
+        if (yield from r.peek()) != "{":
+            return Outcome.NOTHING
+        r.start_call(name)
+        dialect = Dialect(quotes=(self.quote, '"'), escapes=False, spacing_kept=False)
+        loose = LooseReader(r, run.marks, dialect)
+        r.end_call((yield from loose.container(r.arguments, run.tool(name).kind)))
+        return Outcome.CALL

@@ -1,0 +1,126 @@
+"""Labelled lines.
+
+    name: NAME
+    arguments: {…}
+
+The labels may come in either order; others that a call has (`id`, `type`) are markup. A JSON object or
+array in the same place is read as such.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from ..jsontext import VALUE_START, read_arguments
+from ..literals import Literals
+from ..reader import Step
+from ..spec import Outcome
+from .json_calls import KNOWN_KEYS, JsonCalls
+
+if TYPE_CHECKING:
+    from ..driver import Run
+
+_LINE = re.compile(r"[^\r\n<]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Labelled lines."""
+
+    name_label: str = "name"
+    argument_labels: tuple[str, ...] = ("arguments", "parameters")
+    drift: JsonCalls = field(default_factory=JsonCalls)
+
+    heads: ClassVar[tuple[str, ...]] = ()
+    close: ClassVar[tuple[str, ...]] = ()
+    separators = ",;]}"
+    bare_start = ""
+
+    def may_start(self, character: str) -> bool:
+        return self.drift.may_start(character) or character.isalpha()
+
+    def read(self, run: Run) -> Step[Outcome]:
+        r = run.r
+        if self.drift.may_start((yield from r.peek())):
+            return (yield from self.drift.read(run))
+        name = ""
+        early: list[str] | None = None
+        complete = False
+        while True:
+            label = yield from self._label(run)
+            if label == self.name_label and not name:
+                name = yield from self._rest_of_line(run)
+                if not name:
+                    return Outcome.NOTHING
+                if early is not None:
+                    r.start_call(name)
+                    for piece in early:
+                        r.arguments(piece)
+                    break
+            elif label in self.argument_labels and early is None:
+                yield from r.skip_space()
+                if (yield from r.peek()) not in VALUE_START:
+                    return Outcome.NOTHING
+                if name:
+                    r.start_call(name)
+                    complete = yield from read_arguments(r, run.marks, r.arguments)
+                    break
+                early = []
+                complete = yield from read_arguments(r, run.marks, early.append)
+            elif label in KNOWN_KEYS:
+                yield from self._rest_of_line(run)
+            else:
+                return self._without_arguments(run, name, early, (yield from run.at_closer()))
+            yield from r.skip_space()
+        r.end_call(complete)
+        if complete:
+            yield from self._other_lines(run)
+        return Outcome.CALL
+
+    def _without_arguments(
+        self, run: Run, name: str, early: list[str] | None, closed: bool
+    ) -> Outcome:
+        if not closed or not name or early is not None:
+            return Outcome.NOTHING
+        run.r.start_call(name)
+        run.r.arguments("{}")
+        run.r.end_call(True)
+        return Outcome.CALL
+
+    def _label(self, run: Run) -> Step[str]:
+        """Read `label:` if one of ours stands here, else nothing."""
+        r = run.r
+        spellings = [f"{x}:" for x in (self.name_label, *self.argument_labels, *KNOWN_KEYS)]
+        found = yield from Literals(spellings).here(r)
+        r.take(r.pos + len(found))
+        return found[:-1]
+
+    def _rest_of_line(self, run: Run) -> Step[str]:
+        """Read to the end of the line, or to a closer; without quotes around it."""
+        r = run.r
+        pieces = []
+        while True:
+            found = _LINE.match(r.text, r.pos)
+            if found:
+                pieces.append(r.take(found.end()))
+            c = yield from r.peek()
+            if c in ("", "\r", "\n") or (yield from run.at_closer()):
+                line = "".join(pieces).strip()
+                return line[1:-1] if len(line) > 1 and line[0] == line[-1] == '"' else line
+            if c == "<":
+                pieces.append(r.take(r.pos + 1))
+
+    def _other_lines(self, run: Run) -> Step[None]:
+        """Behind the arguments: the call's other labels are markup."""
+        r = run.r
+        literals = Literals(f"{label}:" for label in KNOWN_KEYS)
+        while True:
+            r.gap((yield from r.skip_space()))
+            found = yield from literals.here(r)
+            if not found:
+                return
+            r.gap_is_markup()
+            r.take(r.pos + len(found))
+            yield from self._rest_of_line(run)

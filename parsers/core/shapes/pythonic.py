@@ -1,0 +1,61 @@
+"""Calls as Python writes them, in a list or one on each line.
+
+[NAME(k="v"), NAME2(n=1)]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from ..callargs import CallArguments, Output, arguments_begin, char_ahead, word_ahead
+from ..loose import Dialect
+from ..names import PLAIN
+from ..reader import Step
+from ..spec import Outcome
+
+if TYPE_CHECKING:
+    from ..driver import Run
+
+_DIALECT = Dialect()
+
+
+@dataclass(frozen=True, slots=True)
+class Pythonic:
+    """Calls as Python writes them."""
+
+    heads: ClassVar[tuple[str, ...]] = ()
+    close: ClassVar[tuple[str, ...]] = ()
+    separators = ",]"
+    bare_start = r"\["
+
+    def may_start(self, character: str) -> bool:
+        return character in PLAIN
+
+    def read(self, run: Run) -> Step[Outcome]:
+        r = run.r
+        if (yield from r.peek()) == "[":
+            r.take(r.pos + 1)
+            run.listed = True
+            yield from r.skip_space()
+        name = yield from word_ahead(r, 0)
+        if not name or not run.allowed(name) or not (name[0].isalpha() or name[0] == "_"):
+            return Outcome.NOTHING
+        if (yield from char_ahead(r, len(name))) != "(":
+            return Outcome.NOTHING
+        r.take(r.pos + len(name) + 1)
+        yield from r.skip_space()
+        if not (yield from arguments_begin(r, bare_words=False)):
+            return Outcome.NOTHING
+        r.start_call(name)
+        arguments = CallArguments(
+            r,
+            run.marks,
+            _DIALECT,
+            run.tool(name),
+            Output(r.arguments),
+            declared=name in (run.tools or {}),
+            text_like=False,
+        )
+        r.end_call((yield from arguments.read()))
+        return Outcome.CALL

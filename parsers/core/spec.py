@@ -1,0 +1,90 @@
+"""A wire format, as data: which delimiters stand around calls, and in what shape a call is written.
+
+Everything here is frozen. A variant of a format is `dataclasses.replace(OTHER, …)`.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+from .marks import Marks
+from .reader import Step
+
+if TYPE_CHECKING:
+    from .driver import Run
+
+
+class Outcome(enum.Enum):
+    """What a shape found where a call could stand."""
+
+    CALL = "a call was read"
+    OTHER = "something whole that is no call was read; a sibling may follow"
+    NOTHING = "no call stands here"
+
+
+class Shape(Protocol):
+    """A way to write calls. The shapes are in `core/shapes/`; each is data and reads itself."""
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """Literals that a call begins with, where it has any of its own (`<function=`)."""
+        ...
+
+    @property
+    def close(self) -> tuple[str, ...]:
+        """Literals that end a call inside its wrappers (`</function>`)."""
+        ...
+
+    @property
+    def separators(self) -> str:
+        """Characters that are markup between a call and its sibling or closer."""
+        ...
+
+    @property
+    def bare_start(self) -> str:
+        """A pattern for what a call without any wrapper begins with, at the start of a line."""
+        ...
+
+    def may_start(self, character: str) -> bool:
+        """Whether a call can begin with `character`."""
+        ...
+
+    def read(self, run: Run) -> Step[Outcome]:
+        """Read one call at the reading position."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """Delimiters around one or more calls; each may have several spellings."""
+
+    open: tuple[str, ...]
+    close: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Format:
+    """A wire format. Wrappers are given outermost first; `bare` calls need none of them."""
+
+    name: str
+    shape: Shape
+    wrappers: tuple[Wrapper, ...] = ()
+    bare: bool = False
+    aliases: tuple[str, ...] = ()
+    models: str = ""
+    example: str = ""
+
+    @cached_property
+    def marks(self) -> Marks:
+        return Marks(
+            opens=[spelling for wrapper in self.wrappers for spelling in wrapper.open],
+            levels=[*(wrapper.close for wrapper in self.wrappers), self.shape.close],
+            heads=self.shape.heads,
+        )
+
+    def level_of(self, opener: str) -> int:
+        """Which wrapper `opener` belongs to, 0 being the outermost."""
+        return next(i for i, w in enumerate(self.wrappers) if opener in w.open)

@@ -1,0 +1,57 @@
+"""Finding a format by its name, and adding one."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from ..core.spec import Format
+from ..errors import ToolwireError
+from . import json_bodies, named, python_like, tagged
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_formats: dict[str, Format] = {}
+_aliases: dict[str, str] = {}
+
+
+def register_format(spec: Format) -> None:
+    """Add a format, under its name and its aliases."""
+    if not isinstance(spec, Format):
+        raise ToolwireError(
+            f"register_format() takes a toolwire.Format, not {type(spec).__name__}."
+        )
+    for name in (spec.name, *spec.aliases):
+        if not _NAME.fullmatch(name):
+            raise ToolwireError(
+                f"{name!r} can't be a format's name: use lower-case letters, digits and "
+                "underscores, and begin with a letter."
+            )
+        if name in _formats or name in _aliases:
+            raise ToolwireError(f"There is a format named {name!r} already: choose another name.")
+    _formats[spec.name] = spec
+    for alias in spec.aliases:
+        _aliases[alias] = spec.name
+
+
+def list_formats(aliases: bool = False) -> list[str]:
+    """The names of all formats, sorted; with `aliases`, also their other names."""
+    return sorted([*_formats, *_aliases] if aliases else _formats)
+
+
+def get_format(name: str) -> Format:
+    """The format of that name or alias."""
+    if not isinstance(name, str):
+        raise ToolwireError(f"A format's name is a str, not {type(name).__name__}.")
+    found = _formats.get(_aliases.get(name, name))
+    if found is None:
+        near = difflib.get_close_matches(name, list_formats(aliases=True), n=3, cutoff=0.5)
+        hint = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
+        raise ToolwireError(
+            f"There is no format named {name!r}. {hint}toolwire.list_formats() names them all."
+        )
+    return found
+
+
+for _module in (json_bodies, named, tagged, python_like):
+    for _spec in _module.FORMATS:
+        register_format(_spec)
