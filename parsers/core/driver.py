@@ -14,18 +14,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
-from .literals import Literals, any_of, cut_off
+from .literals import Literals
 from .reader import Reader, Step
 from .schema import UNDECLARED, Tool
-from .spec import Format, Outcome
+from .spec import INDENT, Format, Outcome
 
 _FENCE = Literals(["```"])
 _LONGEST_FENCE_INFO = 40
-#: what may stand between a line's start and a call there
-_INDENT = " \t\r"
 
 
 class Run:
@@ -38,27 +35,28 @@ class Run:
         self.tools = tools
         self.r = Reader()
         self.bare = False  # the block at hand has no wrapper
+        self.marked = False  # … but a marker of its own
         self.fenced = False  # a code fence inside the block at hand is open
         self.listed = False  # a list inside the block at hand is open
         self.siblings = False  # another call may follow in the block at hand
         self.opened: set[int] = set()  # levels of the wrappers around the block at hand
         self._open: set[int] = set()  # those that its calls have left open, also in prose later
         self._line_start = True
-        self._triggers = triggers(format)
+        self._triggers = format.triggers
 
     # -- what shapes ask ----------------------------------------------------------------------
 
+    @property
+    def unmarked(self) -> bool:
+        """Whether nothing but its looks tells a call from prose in the block at hand."""
+        return self.bare and not self.marked
+
     def allowed(self, name: str) -> bool:
         """Whether `name` makes a call here: any behind a marker, else only a declared one."""
-        return bool(name) and (not self.bare or self.tools is None or name in self.tools)
+        return bool(name) and (not self.unmarked or self.tools is None or name in self.tools)
 
     def tool(self, name: str) -> Tool:
         return (self.tools or {}).get(name, UNDECLARED)
-
-    def mark_block(self) -> None:
-        """The block at hand carries a marker of its own: any name is a call in it."""
-        self.bare = False
-        self.opened.add(0)
 
     def inside_all(self) -> bool:
         """Whether the innermost wrapper is open: names stand in the open only there."""
@@ -134,7 +132,7 @@ class Run:
     def _note_line(self, text: str) -> None:
         """Keep track of whether only indentation stands between a line's start and here."""
         _, newline, tail = text.rpartition("\n")
-        self._line_start = not tail.strip(_INDENT) and (bool(newline) or self._line_start)
+        self._line_start = not tail.strip(INDENT) and (bool(newline) or self._line_start)
 
     def _release(self) -> None:
         self._note_line(self.r.release())
@@ -145,7 +143,7 @@ class Run:
         r.hold()
         self.opened = set(self._open)
         self.bare = not (yield from self._read_openers())
-        self.fenced = self.listed = False
+        self.marked = self.fenced = self.listed = False
         self.siblings = True
         while True:
             outcome = yield from self.shape.read(self)
@@ -185,6 +183,9 @@ class Run:
             if not c or c not in self.shape.separators:
                 break
             r.take(r.pos + 1)
+            self.listed = self.listed and c != "]"
+        if self.bare and not self.listed:
+            return False
         return bool(c) and not (yield from self.at_closer()) and self.shape.may_start(c)
 
     def _after(self) -> Step[None]:
@@ -266,24 +267,3 @@ class Run:
         else:
             self._line_start = False
         return True
-
-
-def triggers(format: Format) -> re.Pattern[str]:
-    """What prose is searched for: openers, closers, and where a call without opener may begin."""
-    marks, shape = format.marks, format.shape
-    bare = bare_cut = ""
-    if format.bare:
-        start = rf"^[{_INDENT}]*"
-        bare = rf"{start}(?P<bare>{shape.bare_start})"
-        cut = [r"`{1,2}\Z"] if "`" in shape.bare_start else []
-        cut += [cut_off(shape.heads)] if shape.heads else []
-        bare_cut = rf"{start}(?P<cutbare>{'|'.join(cut)})" if cut else ""
-    literals = [*marks.opens.spellings, *marks.closes.spellings]
-    patterns = (
-        marks.opens and f"(?P<open>{any_of(marks.opens.spellings)})",
-        marks.closes and f"(?P<close>{any_of(marks.closes.spellings)})",
-        literals and f"(?P<cut>{cut_off(literals)})",
-        bare,
-        bare_cut,
-    )
-    return re.compile("|".join(p for p in patterns if p), re.MULTILINE)

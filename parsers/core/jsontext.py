@@ -240,7 +240,10 @@ class _Inner:
         if body:
             self._sink("".join(self._space) + body)
             self._space.clear()
-        self._space.append(piece[len(body) :])
+        if len(body) < len(piece):
+            self._space.append(piece[len(body) :])
+        if self._quoted and not self._escaped and '"' not in piece and "\\" not in piece:
+            return
         start = 1 if self._escaped else 0
         self._escaped = False
         for token in _TOKENS.finditer(piece, start):
@@ -260,7 +263,7 @@ class _Inner:
 def read_name(r: Reader, marks: Marks) -> Step[str | None]:
     """Read a JSON string that is a key or a name; its text, or None if it is not finished.
 
-    No key and no name holds an opener: there the string is given up, so that a lost quote does not
+    No key and no name holds a delimiter: there the string is given up, so that a lost quote does not
     swallow the next call.
     """
     pieces: list[str] = []
@@ -277,7 +280,7 @@ def read_name(r: Reader, marks: Marks) -> Step[str | None]:
                 return None
             yield
         elif found.lastindex:
-            if (yield from marks.starts.here(r)) or r.eof:
+            if (yield from marks.starts.here(r)) or (yield from marks.closes.here(r)) or r.eof:
                 return None
             pieces.append(r.take(r.pos + 1))
         elif r.text[end] == '"':

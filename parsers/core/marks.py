@@ -29,7 +29,7 @@ class Marks:
         #: what to stop at inside a JSON string
         self.inside: Final = stop_at(self.closes.spellings, r'["\\]')
         #: what to stop at inside a key or a name
-        self.name: Final = stop_at(self.starts.spellings, r'["\\]')
+        self.name: Final = stop_at(stops, r'["\\]')
 
     def level_of(self, closer: str) -> int:
         """Which wrapper `closer` closes, 0 being the outermost."""

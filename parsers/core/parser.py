@@ -35,15 +35,11 @@ class EventParser:
         if self._finished:
             raise ToolwireError("feed() after finish(): make a new Parser for the next message.")
         reader = self._reader
-        if not chunk:
-            return []
         reader.push(chunk)
         next(self._steps)
         events = reader.events
-        if events:
-            reader.events = []
-            return events
-        return []
+        reader.events = []
+        return events
 
     def finish(self) -> list[Event]:
         """The message is over; returns what was still undecided. A second call returns nothing."""

@@ -11,10 +11,11 @@ converted, only recognised: what the model wrote is passed on as it was written.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from json import dumps as _dumps
 from json.decoder import scanstring as _scanstring  # type: ignore[attr-defined]
+from json.encoder import encode_basestring as _encode_basestring
 from typing import Any
 
 from ..errors import ToolwireError
@@ -26,9 +27,9 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
 
 
-def encode(text: str) -> str:
-    """`text` as a JSON string, every character that may stand unescaped unescaped."""
-    return _dumps(text, ensure_ascii=False)
+#: `text` as a JSON string, every character that may stand unescaped unescaped. This is what
+#: `json.dumps(text, ensure_ascii=False)` comes to, without making an encoder for every piece of text.
+encode: Callable[[str], str] = _encode_basestring
 
 
 def json_type(text: str) -> str | None:

@@ -6,15 +6,21 @@ Everything here is frozen. A variant of a format is `dataclasses.replace(OTHER, 
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from .literals import any_of, cut_off
 from .marks import Marks
 from .reader import Step
 
 if TYPE_CHECKING:
     from .driver import Run
+
+
+#: what may stand between a line's start and a bare call
+INDENT = " \t\r"
 
 
 class Outcome(enum.Enum):
@@ -84,6 +90,28 @@ class Format:
             levels=[*(wrapper.close for wrapper in self.wrappers), self.shape.close],
             heads=self.shape.heads,
         )
+
+    @cached_property
+    def triggers(self) -> re.Pattern[str]:
+        """What prose is searched for: openers, closers, and where a bare call may begin.
+
+        Each has a named group; so has the beginning of one that the end of the text cuts off.
+        """
+        marks, shape = self.marks, self.shape
+        literals = [*marks.opens.spellings, *marks.closes.spellings]
+        patterns = [
+            f"(?P<open>{any_of(marks.opens.spellings)})" if marks.opens else "",
+            f"(?P<close>{any_of(marks.closes.spellings)})" if marks.closes else "",
+            f"(?P<cut>{cut_off(literals)})" if literals else "",
+        ]
+        if self.bare:
+            cut = [r"`{1,2}\Z"] if "`" in shape.bare_start else []
+            cut += [cut_off(shape.heads)] if shape.heads else []
+            patterns += [
+                rf"^[{INDENT}]*(?P<bare>{shape.bare_start})",
+                rf"^[{INDENT}]*(?P<cutbare>{'|'.join(cut)})" if cut else "",
+            ]
+        return re.compile("|".join(filter(None, patterns)), re.MULTILINE)
 
     def level_of(self, opener: str) -> int:
         """Which wrapper `opener` belongs to, 0 being the outermost."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..core.literals import beginning
 from ..core.shapes import Tags
 from ..core.shapes.tags import Tag
 from ..core.spec import Format, Wrapper
@@ -132,7 +133,14 @@ STEP3 = Format(
 
 _KEY_VALUE = Tags(
     call=None,
-    parameter=Tag(("<arg_key>",), "<arg_value>", r"\s*(?P<name>[^<]+?)\s*</arg_key>\s*"),
+    parameter=Tag(
+        begin=("<arg_key>",),
+        end="<arg_value>",
+        inner=r"\s*(?P<name>[^<]+?)\s*</arg_key>\s*",
+        unfinished=(
+            rf"[^<]*(?:{beginning('</arg_key>')}|</arg_key>\s*(?:{beginning('<arg_value>')})?)?"
+        ),
+    ),
     parameter_close=("</arg_value>",),
 )
 

@@ -56,7 +56,7 @@ class ToolCall:
 
         try:
             value = partial.loads(self.arguments)
-        except (ValueError, RecursionError):  # it says MalformedJSON, a ValueError
+        except (ValueError, IndexError, RecursionError):  # what it raises where it can't go on
             return {}
         return value if isinstance(value, dict) else {}
 

@@ -27,9 +27,8 @@ from ..spec import Format, Outcome
 _DIALECT = Dialect()
 _PROSE = re.compile(r"[(`]")
 _CODE = re.compile(r"[`\n]")
-_TICKS = re.compile(r"`+")
+_TICKS = re.compile(r"`+").match
 _LONGEST_FENCE_LINE = 100
-_INDENT = " \t\r"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,44 +158,44 @@ class TextRun(Run):
         """At backticks: inline code, a fenced block, or the end of one."""
         r = self.r
         self._pass(at)
-        while True:
-            found = _TICKS.match(r.text, r.pos)
-            assert found
-            count = found.end() - r.pos
-            if found.end() < len(r.text) or r.eof:
-                break
-            yield
-        fence = count >= 3 and self._line_start
-        if self._fence and not self._code and fence and count >= self._fence:
-            yield from self._end_fence(count)
-        elif self._fence and not self._fence_of_calls:
-            self._pass(r.pos + count)
-        elif fence and not self._code and not self._fence:
+        r.hold()
+        count = 0
+        while (yield from r.peek()) == "`":
+            end = _TICKS(r.text, r.pos).end()  # type: ignore[union-attr]  # one stands here
+            count += end - r.pos
+            r.take(end)
+        fence = count >= 3 and self._line_start and not self._code
+        if fence and not self._fence:
             yield from self._begin_fence(count)
-        else:
+            return
+        if fence and count >= self._fence:
+            if self._fence_of_calls:
+                r.drop()
+                self._line_start = False
+            self._fence = 0
+            self._fence_of_calls = False
+        elif not self._in_prose_fence():
             self._code = 0 if self._code == count else self._code or count
-            self._pass(r.pos + count)
+        self._release()
+        self._before = "`"
 
     def _begin_fence(self, count: int) -> Step[None]:
+        """Behind a fence's backticks, held: is the first line in it a call?"""
         r = self.r
-        r.hold()
-        r.take(r.pos + count)
         for _ in range(_LONGEST_FENCE_LINE):
             if (yield from r.peek()) in ("", "\n"):
                 break
             r.take(r.pos + 1)
         yield from r.skip_space()
         self._fence = count
-        self._line_start = True
         name = yield from self._name_here()
         if name and (yield from self._call(name)):
             self._fence_of_calls = True
-        else:
-            self._fence_of_calls = False
-            text = r.release()
-            self._line_start = False
-            self._note_line(text)
-            self._before = text[-1]
+            return
+        self._line_start = False
+        text = r.release()
+        self._note_line(text)
+        self._before = text[-1]
 
     def _name_here(self) -> Step[str]:
         """Read the name of a call and its parenthesis, if they stand here."""
@@ -214,15 +213,3 @@ class TextRun(Run):
             return ""
         r.take(r.pos + length + 1)
         return name
-
-    def _end_fence(self, count: int) -> Step[None]:
-        r = self.r
-        if self._fence_of_calls:
-            r.take(r.pos + count)
-            self._before = "`"
-            self._line_start = False
-        else:
-            self._pass(r.pos + count)
-        self._fence = 0
-        self._fence_of_calls = False
-        yield from ()

@@ -96,7 +96,7 @@ class _ObjectReader:
 
     def _end(self) -> Outcome:
         """The object is over and had no arguments, or no name."""
-        if not self.name or self.run.bare or self.early is not None:
+        if not self.name or self.run.unmarked or self.early is not None:
             return Outcome.OTHER
         self.r.start_call(self.name)
         self.r.arguments("{}")
@@ -126,9 +126,9 @@ class _ObjectReader:
             r.take(r.pos + 1)
             self.depth = 2
             return None
-        if key == "tool_calls" and first == "[" and self.run.bare and self.depth == 1:
+        if key == "tool_calls" and first == "[" and self.run.unmarked and self.depth == 1:
             return (yield from self._tool_calls())
-        if self.run.bare and not (key in KNOWN_KEYS or self._names(key)):
+        if self.run.unmarked and not (key in KNOWN_KEYS or self._names(key)):
             return Outcome.NOTHING
         if not (yield from read_value(r, self.run.marks, ignore)):
             return Outcome.NOTHING
@@ -140,7 +140,7 @@ class _ObjectReader:
     def _read_name(self) -> Step[Outcome | None]:
         name = yield from read_name(self.r, self.run.marks)
         if name is None or not self.run.allowed(name):
-            return Outcome.NOTHING if self.run.bare or name is None else None
+            return Outcome.NOTHING if self.run.unmarked or name is None else None
         self.name = name
         if self.early is None:
             return None
@@ -217,5 +217,5 @@ class _ObjectReader:
 
     def _tool_calls(self) -> Step[Outcome]:
         """At the array of `{"tool_calls": […]}`: the key is a marker, so every name is a call."""
-        self.run.mark_block()
+        self.run.marked = True
         return (yield from self.shape.read(self.run))

@@ -35,7 +35,10 @@ _LONGEST_TAG = 600
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """An opening tag: how it begins, how it ends, and the name in it."""
+    """An opening tag: how it begins, how it ends, and the name in it.
+
+    `unfinished` is what may stand behind its beginning where the message ends inside the tag.
+    """
 
     begin: tuple[str, ...]
     end: str = ">"
@@ -43,6 +46,7 @@ class Tag:
         r"""\s*["']?(?P<name>[^"'<>\n]+?)["']?"""
         r"""(?:\s+string\s*=\s*["'](?P<string>true|false)["']|\s+[\w:.-]+\s*=\s*"[^"]*")*\s*"""
     )
+    unfinished: str = r"[^<>\n]*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +163,11 @@ class _Call:
         self.object.key(key)
         value = value_of(kind, r.arguments)
         inline = not (yield from r.skip_newline())
-        search = self.plan.stops.search
+        plain, search = self.plan.plain.fullmatch, self.plan.stops.search
         newline = ""  # read, but part of the value only if no closing tag follows it
         while True:
-            found = search(r.text, r.pos)
+            # Most pieces hold nothing that a stop begins with; asking that first is cheaper.
+            found = None if plain(r.text, r.pos) else search(r.text, r.pos)
             end = found.start() if found else len(r.text)
             if end > r.pos:
                 value.add(newline + r.take(end))
@@ -232,12 +237,12 @@ class _Call:
         pieces.append(read)
         return opening
 
-    def _cut_off_tag(self, read: str) -> bool:
-        """Whether the message ends inside a parameter's opening tag, of which `read` was read."""
-        rest = read + self.r.text[self.r.pos :]
+    def _cut_off_tag(self, begin: str) -> bool:
+        """Whether the message ends inside a parameter's opening tag, whose `begin` was read."""
+        rest = self.r.text[self.r.pos :]
         tag = self.shape.parameter
-        if read:
-            return tag.end not in rest and len(rest) <= _LONGEST_TAG
+        if begin:
+            return re.fullmatch(tag.unfinished, rest) is not None
         return Literals(tag.begin).begun(rest)
 
     def _unclosed(self, inline: bool, pieces: list[str]) -> Step[re.Match[str] | None]:
@@ -267,6 +272,7 @@ class _Plan:
     row: tuple[Literals, ...]  # the closers that end a call, innermost first
     above: tuple[Literals, ...]  # above[i]: those from row[i] on
     stops: re.Pattern[str]  # what to stop at in a value
+    plain: re.Pattern[str]  # text without any character that a stop begins with
 
 
 @lru_cache(maxsize=256)
@@ -283,7 +289,13 @@ def _plan(shape: Tags, wrappers: tuple[Wrapper, ...], opened: frozenset[int]) ->
         rf"(?:(?P<close>{any_of(above[0])})|(?(newline)(?P<parameter>{any_of(begins)})|(?!)))"
         rf"|(?P<cut>(?:\r?\n)?{partial}|\r?\n\Z|\r\Z)"
     )
-    return _Plan(tuple(map(Literals, row)), tuple(map(Literals, above)), re.compile(stops))
+    first = "".join(sorted({re.escape(literal[0]) for literal in [*above[0], *begins]}))
+    return _Plan(
+        row=tuple(map(Literals, row)),
+        above=tuple(map(Literals, above)),
+        stops=re.compile(stops),
+        plain=re.compile(rf"[^\r\n{first}]*"),
+    )
 
 
 def _split_newline(text: str) -> tuple[str, str]:

@@ -1,0 +1,341 @@
+"""The rules to the letter, where the rows about failures do not reach."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from toolwire import Arguments, CallStart, Content, Parser
+
+from ..support import ADD, TOOLS, check_all_splits, coalesce, events_of, summary, tool
+
+Calls = list[tuple[str, str, bool]]
+CALL = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
+ADD_1 = ("add", '{"a": 1}', True)
+
+
+def read(format: str, text: str, tools: Any = TOOLS) -> tuple[str | None, Calls]:
+    return summary(check_all_splits(format, text, tools))
+
+
+# -- whitespace at a call's edge ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        (f"Sure.\n{CALL}\nDone.\n", "Sure.\n\nDone."),
+        (f"\n {CALL} \n", None),
+        (f"\n {CALL} \n{CALL}\t", None),
+        (f" {CALL} Done", " Done"),
+        (f"{CALL}\nDone. ", "Done."),
+        (f"Sure. {CALL}", "Sure."),
+        (" no call \n", " no call \n"),
+        (f"a{CALL} {CALL}b", "a b"),
+    ],
+)
+def test_whitespace_at_a_calls_edge(text: str, content: str | None) -> None:
+    assert read("hermes", text)[0] == content
+
+
+# -- the commit point -----------------------------------------------------------------------------
+
+
+def test_the_name_is_out_when_the_arguments_begin() -> None:
+    parser = Parser("hermes", TOOLS)
+    assert parser.feed('<tool_call>\n{"name": "add", "arguments": ') == []
+    assert parser.feed("{") == [CallStart(0, "add"), Arguments(0, "{")]
+    assert parser.feed('"a": "x') == [Arguments(0, '"a": "x')]
+
+
+def test_prose_streams_up_to_what_may_be_a_delimiter() -> None:
+    parser = Parser("hermes", TOOLS)
+    assert parser.feed("Hello <b> <tool") == [Content("Hello <b>")]
+    assert parser.feed(" bar>") == [Content(" <tool bar>")]
+
+
+def test_a_plain_json_answer_streams() -> None:
+    parser = Parser("json", TOOLS)
+    assert coalesce(parser.feed('{"answer": "lo')) == [Content('{"answer": "lo')]
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        # other members and stray punctuation behind the arguments are markup
+        ('{"name": "add", "arguments": {"a": 1}, "id": "}", "type": {"x": [1]}}', [ADD_1]),
+        ('{"name": "add", "arguments": {"a": 1}}]};,\n', [ADD_1]),
+        # a value of another type is passed on
+        ('{"name": "add", "arguments": [1, 2]}', [("add", "[1, 2]", True)]),
+        ('{"name": "add", "arguments": 5}', [("add", "5", True)]),
+        ('{"name": "add", "arguments": "text"}', [("add", '"text"', True)]),
+        # OpenAI's own nesting
+        ('{"type": "function", "function": {"name": "add", "arguments": "{\\"a\\": 1}"}}', [ADD_1]),
+        # cut off outside a string: the beginning of a closer is dropped
+        ('{"name": "add", "arguments": {"a": 1', [("add", '{"a": 1', False)]),
+    ],
+)
+def test_where_json_arguments_end(text: str, calls: Calls) -> None:
+    assert read("hermes", f"<tool_call>{text}</tool_call>") == (None, calls)
+
+
+def test_other_text_behind_the_arguments_is_content() -> None:
+    text = '<tool_call>{"name": "add", "arguments": {"a": 1}} and so on </tool_call>'
+    assert read("hermes", text) == ("and so on", [ADD_1])
+
+
+def test_a_stray_closer() -> None:
+    assert read("hermes", f"{CALL}\n</tool_call> x </tool_call>") == ("x </tool_call>", [ADD_1])
+    assert read("hermes", "x </tool_call> y") == ("x </tool_call> y", [])
+
+
+@pytest.mark.parametrize("cut", ["<", "</", "</tool_c", "</tool_call"])
+def test_a_closer_cut_off_by_the_end(cut: str) -> None:
+    """Outside a string it is markup, inside one it is text."""
+    done = '<tool_call>{"name": "add", "arguments": {"a": 1}}'
+    assert read("hermes", done + cut) == (None, [ADD_1])
+    half = '<tool_call>{"name": "add", "arguments": {"a": 1'
+    assert read("hermes", half + cut) == (None, [("add", '{"a": 1', False)])
+    string = '<tool_call>{"name": "add", "arguments": {"a": "1'
+    assert read("hermes", string + cut) == (None, [("add", '{"a": "1' + cut, False)])
+
+
+def test_a_closer_in_an_open_string() -> None:
+    """It counts at the end of the message, and before a newline and an opener; else it is text."""
+    lost = '<tool_call>{"name": "add", "arguments": {"a": "x}}</tool_call>'
+    assert read("hermes", lost) == (None, [("add", '{"a": "x}}', False)])
+    assert read("hermes", f"{lost} \n {CALL}") == (None, [("add", '{"a": "x}}', False), ADD_1])
+    kept = f'{lost} {CALL}"}}}}</tool_call>'
+    assert read("hermes", kept)[1][0][1].startswith('{"a": "x}}</tool_call> <tool_call>{')
+    three = '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>add<｜tool▁sep｜>{"a": "x}'
+    three += "<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+    assert read("deepseek_v3_1", three) == (None, [("add", '{"a": "x}', False)])
+
+
+def test_complete() -> None:
+    assert read("hermes", '<tool_call>{"name": "add", "arguments": {"a": 1}')[1][0][2] is True
+    assert read("hermes", '<tool_call>{"name": "add", "arguments": {"a": 1')[1][0][2] is False
+    quoted = r'<tool_call>{"name": "add", "arguments": "{\"a\": 1'
+    assert read("hermes", quoted) == (None, [("add", '{"a": 1', False)])
+    assert read("hermes", quoted + '"}</tool_call>') == (None, [("add", '{"a": 1', False)])
+    assert read("hermes", quoted + '}"}</tool_call>') == (None, [ADD_1])
+
+
+def test_newlines_may_be_crlf() -> None:
+    text = (
+        "<tool_call>\r\n<function=write_file>\r\n<parameter=content>\r\na\r\nb\r\n</parameter>\r\n"
+        "</function>\r\n</tool_call>"
+    )
+    assert read("qwen3_coder", text) == (None, [("write_file", '{"content": "a\\r\\nb"}', True)])
+
+
+# -- tags -----------------------------------------------------------------------------------------
+
+
+def qwen(value: str, end: str) -> str:
+    return f"<tool_call>\n<function=write_file>\n<parameter=content>\n{value}{end}"
+
+
+@pytest.mark.parametrize(
+    ("end", "complete"),
+    [
+        ("\n</parameter>\n</function>\n</tool_call>", True),
+        ("\n</function>\n</tool_call>", True),
+        ("\n</tool_call>", True),
+        ("\n</parameter>", True),
+        ("\n</parameter>\n</function>", True),
+        ("\n</function>", True),
+        ("\n</parameter>\n</func", True),
+        (f"\n</parameter>\n{CALL}", True),
+        (f"\n</function>\n{CALL}", True),
+        ("\n</parameter>\n<parameter=pa", False),
+    ],
+)
+def test_chains_that_end_a_value(end: str, complete: bool) -> None:
+    calls = read("qwen3_coder", qwen("v", end))[1]
+    closed = '{"content": "v"}' if complete else '{"content": "v"'
+    assert calls[0] == ("write_file", closed, complete)
+    assert calls[1:] == ([ADD_1] if CALL in end else [])
+
+
+def test_a_closer_cut_off_in_a_value_is_text() -> None:
+    assert read("qwen3_coder", qwen("v", "\n</param"))[1] == [
+        ("write_file", '{"content": "v\\n</param', False)
+    ]
+
+
+def test_a_value_that_was_cut_off_looks_like_what_it_was_becoming() -> None:
+    declared = [tool("f", n={"type": "integer"}, o={"type": "object"}, b={"type": "boolean"})]
+    for key, text, shown in (
+        ("n", "12", "12"),
+        ("o", '{"x": [1', '{"x": [1'),
+        ("b", "tr", "tr"),
+        ("n", "abc", '"abc'),
+    ):
+        call = f"<tool_call>\n<function=f>\n<parameter={key}>\n{text}"
+        assert read("qwen3_coder", call, declared)[1] == [("f", f'{{"{key}": {shown}', False)]
+
+
+def test_string_attribute() -> None:
+    """DeepSeek V3.2 says whether a value is text or JSON; that wins over the schema."""
+    text = (
+        '<｜DSML｜function_calls>\n<｜DSML｜invoke name="add">\n'
+        '<｜DSML｜parameter name="a" string="true">1</｜DSML｜parameter>\n'
+        '<｜DSML｜parameter name="b" string="false">[1, {}]</｜DSML｜parameter>\n'
+        "</｜DSML｜invoke>\n</｜DSML｜function_calls>"
+    )
+    assert read("deepseek_v3_2", text) == (None, [("add", '{"a": "1", "b": [1, {}]}', True)])
+
+
+# -- names and ids --------------------------------------------------------------------------------
+
+
+def test_ids_that_the_model_wrote() -> None:
+    text = (
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:3"
+        "<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>"
+    )
+    assert events_of("kimi_k2", [text])[0] == CallStart(0, "get_weather", "functions.get_weather:3")
+    text = "[TOOL_CALLS]add[CALL_ID]abc123def[ARGS]{}"
+    assert events_of("mistral", [text])[0] == CallStart(0, "add", "abc123def")
+    text = '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "add", "parameters": {}}]'
+    assert events_of("cohere", [text])[0] == CallStart(0, "add", None)
+
+
+def test_section_markers_alone_are_prose() -> None:
+    text = "<｜tool▁calls▁begin｜>nonsense<｜tool▁calls▁end｜>"
+    for format in ("deepseek_v3", "deepseek_v3_1"):
+        assert read(format, text) == (text, [])
+
+
+# -- bare JSON ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ('{"name": "add", "arguments": {"a": 1}}', None),
+        ('[{"name": "add", "arguments": {"a": 1}}]', None),
+        ('{"tool_calls": [{"name": "add", "arguments": {"a": 1}}]}', None),
+        ('{"type": "function", "function": {"name": "add", "arguments": {"a": 1}}}', None),
+        ('```json\n{"name": "add", "arguments": {"a": 1}}\n```', None),
+        ('```\n[{"name": "add", "parameters": {"a": 1}}]\n```\n', None),
+        ('Yes:\n{"name": "add", "arguments": {"a": 1}}\nDone.', "Yes:\n\nDone."),
+        ('Yes:\n```json\n{"name": "add", "arguments": {"a": 1}}\n```\nDone.', "Yes:\n\nDone."),
+        ('  {"name": "add", "arguments": {"a": 1}}', None),
+    ],
+)
+def test_json_mode(text: str, content: str | None) -> None:
+    for format in ("json", "llama3_json", "xlam"):
+        assert read(format, text) == (content, [ADD_1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'so {"name": "add", "arguments": {"a": 1}}',  # not at the start of a line
+        '{"name": "add"}',  # no arguments
+        '{"name": "other", "arguments": {}}',  # not declared
+        '{"tool_calls": []}',
+        '{"arguments": {}}',
+    ],
+)
+def test_json_that_is_no_call(text: str) -> None:
+    assert read("json", text) == (text, [])
+
+
+def test_behind_the_marker_any_name_is_a_call() -> None:
+    text = '{"tool_calls": [{"name": "other"}, {"name": "x", "arguments": {"a": 1}}]}'
+    assert read("json", text) == (None, [("other", "{}", True), ("x", '{"a": 1}', True)])
+
+
+# -- call text ------------------------------------------------------------------------------------
+
+SEARCH = tool("Search", query={"type": "string"}, limit={"type": "integer"})
+SEARCHED = ("Search", '{"query": "py", "limit": 10}', True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Search(query="py", limit=10)',
+        "Search(query='py', limit=10)",
+        'Search(query = "py",\n       limit = 10)',
+        'Search("py", 10)',
+        "Search(py, 10)",
+        'Search({"query": "py", "limit": 10})',
+        'Search({query: "py", limit: 10})',
+        'Search(query="py", limit="10")',
+        '```\nSearch("py", 10)\n```',
+        '```python\nSearch("py", 10)\n```\n',
+        'Search("py", 10)\nSearch(limit=10, query="py")',
+        'Search("py", 10) Search({"limit": 1e1, "query": "p\\u0079"})',
+    ],
+)
+def test_call_text(text: str) -> None:
+    assert read("call_text", text, [SEARCH]) == (None, [SEARCHED])
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "calls"),
+    [
+        ('I do.\nSearch("py", 10)\nDone.', "I do.\n\nDone.", [SEARCHED]),
+        ('Then I call Search("py", 10), see?', "Then I call , see?", [SEARCHED]),
+        ("Use `Search(1)` or ``Search(`2)`` or print(Search)", None, []),
+        ("Mid-sentence Search(a, b) is prose", None, []),
+        ("Search (1)", None, []),
+        ("ReSearch(1) x.Search(1) 9Search(1)", None, []),
+        ("```\nx = Search(1)\nSearch(2)\n```\nno", None, []),
+        ("Search(", None, []),
+        ("Search(query", None, [("Search", '{"query": "query', False)]),
+        ("it`s Search(query=1)\n", None, []),
+        ('```\nSearch("py", 10)\n# why\n```\nyes', "# why\n\nyes", [SEARCHED]),
+        ('Search(query="a', None, [("Search", '{"query": "a', False)]),
+        ("Search(query=02134)", None, [("Search", '{"query": "02134"}', True)]),
+        ("Search(x=[1, {'a': None}], y=3.5, z=true, w=two words)", None,
+         [("Search", '{"x": [1, {"a": null}], "y": 3.5, "z": true, "w": "two words"}', True)]),
+        ("Search()", None, [("Search", "{}", True)]),
+    ],
+)  # fmt: skip
+def test_call_text_in_prose(text: str, content: str | None, calls: Calls) -> None:
+    expected = content if content is not None or calls else text
+    assert read("call_text", text, [SEARCH]) == (expected, calls)
+
+
+def test_call_text_without_tools() -> None:
+    """Every name is a call then, and positional values are strings."""
+    expected = [("Find", '{"arg0": "python", "arg1": "10"}', True)]
+    assert read("call_text", "Find(python, 10)", None) == (None, expected)
+    assert read("call_text", "f(1) g(1)", None)[1][1] == ("g", '{"arg0": "1"}', True)
+
+
+def test_a_call_streams_as_soon_as_it_can_be_no_repeat() -> None:
+    parser = Parser("call_text", [SEARCH])
+    parser.feed('Search(query="abc", limit=1)\n')
+    assert parser.feed('Search(query="ab') == []
+    assert parser.feed("x") == [CallStart(1, "Search"), Arguments(1, '{"query": "abx')]
+    parser = Parser("call_text", [SEARCH])
+    parser.feed('Search(query="abc", limit=1)\n')
+    assert parser.feed('Search(limit=1, query="abc"') == []
+    assert parser.feed(")") + parser.finish() == []
+
+
+# -- pythonic and bare keys -----------------------------------------------------------------------
+
+
+def test_pythonic_types() -> None:
+    declared = [tool("f", s={"type": "string"}, n={"type": "integer"})]
+    assert read("pythonic", "[f(s=5, n='5')]", declared) == (
+        None,
+        [("f", '{"s": "5", "n": "5"}', True)],
+    )
+    assert read("pythonic", "[add(1, b=2)]", [ADD])[1] == [("add", '{"a": 1, "b": 2}', True)]
+
+
+def test_bare_keys() -> None:
+    text = '<|tool_call>call:f{s:<|"|>a "b", {c}<|"|>,n:02,o:{k:[1,true]},"q":null}<tool_call|>'
+    declared = [tool("f", n={"type": "string"})]
+    assert read("gemma4", text, declared) == (
+        None,
+        [("f", '{"s": "a \\"b\\", {c}", "n": "02", "o": {"k": [1, true]}, "q": null}', True)],
+    )

@@ -1,0 +1,90 @@
+"""What the tests share: tools, ways to cut a text, and events put together."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from toolwire import Arguments, CallEnd, CallStart, Content, Event, Format, Parser
+
+
+def tool(name: str, **properties: Any) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": properties}
+    return {"type": "function", "function": {"name": name, "parameters": parameters}}
+
+
+INTEGER = {"type": "integer"}
+STRING = {"type": "string"}
+
+ADD = tool("add", a=INTEGER, b=INTEGER)
+NOARGS = tool("noargs")
+WRITE_FILE = tool("write_file", path=STRING, content=STRING)
+GET_WEATHER = tool("get_weather", city=STRING, unit=STRING)
+TOOLS = [ADD, NOARGS, WRITE_FILE, GET_WEATHER]
+
+
+def coalesce(events: Iterable[Event]) -> list[Event]:
+    """Join neighbouring texts: what must not depend on where the text was cut."""
+    joined: list[Event] = []
+    for event in events:
+        last = joined[-1] if joined else None
+        if isinstance(event, Content) and isinstance(last, Content):
+            joined[-1] = Content(last.text + event.text)
+        elif isinstance(event, Arguments) and isinstance(last, Arguments):
+            assert event.index == last.index, "calls interleave"
+            joined[-1] = Arguments(event.index, last.text + event.text)
+        else:
+            joined.append(event)
+    return joined
+
+
+def events_of(format: str | Format, chunks: Iterable[str], tools: Any = TOOLS) -> list[Event]:
+    parser = Parser(format, tools)
+    events: list[Event] = []
+    for chunk in chunks:
+        events += parser.feed(chunk)
+    events += parser.finish()
+    return coalesce(events)
+
+
+def summary(events: Iterable[Event]) -> tuple[str | None, list[tuple[str, str, bool]]]:
+    """Content, and (name, arguments, complete) of each call."""
+    content: list[str] = []
+    calls: list[tuple[str, str, bool]] = []
+    name, arguments = "", ""
+    for event in events:
+        if isinstance(event, Content):
+            content.append(event.text)
+        elif isinstance(event, CallStart):
+            name, arguments = event.name, ""
+        elif isinstance(event, Arguments):
+            arguments += event.text
+        elif isinstance(event, CallEnd):
+            calls.append((name, arguments, event.complete))
+    return "".join(content) or None, calls
+
+
+def splits(text: str, *, pairs_under: int = 80) -> Iterator[list[str]]:
+    """One character at a time, every single cut, and for short texts every pair of cuts."""
+    yield list(text)
+    for i in range(1, len(text)):
+        yield [text[:i], text[i:]]
+    if len(text) < pairs_under:
+        for i, j in itertools.combinations(range(1, len(text)), 2):
+            yield [text[:i], text[i:j], text[j:]]
+
+
+def check_all_splits(
+    format: str | Format, text: str, tools: Any = TOOLS, *, pairs_under: int = 80
+) -> list[Event]:
+    """The events of the whole text, after every way to cut it gave the same."""
+    whole = events_of(format, [text], tools)
+    for chunks in splits(text, pairs_under=pairs_under):
+        assert events_of(format, chunks, tools) == whole, chunks
+    return whole
+
+
+def cut_at(text: str, places: Iterable[int]) -> list[str]:
+    edges = [0, *sorted(places), len(text)]
+    return [text[i:j] for i, j in itertools.pairwise(edges)]
