@@ -47,7 +47,7 @@ class WatchedCall:
         self._waiting: list[str] | None = []
         self._members: dict[str, str] = {}
         self._key: str | None = None
-        self._value: list[str] = []  # what the member at hand says so far
+        self._value = bytearray()  # what the member at hand says so far, in little memory
         self._begun = False
         self._rivals: list[tuple[dict[str, str], str]] = []  # earlier calls, their same member
         self._compared = 0  # how much of the value the rivals agree with
@@ -64,7 +64,7 @@ class WatchedCall:
     def write(self, text: str) -> None:
         value = self._value_text(text)
         if value:
-            self._value.append(value)
+            self._value += value.encode("utf-8", "surrogatepass")
         if self._waiting is None:
             self._r.arguments(text)
             return
@@ -83,7 +83,7 @@ class WatchedCall:
 
     def on_key(self, key: str) -> None:
         self._key = key
-        self._value = []
+        self._value = bytearray()
         self._begun = False
         self._compared = 0
         self._rivals = []
@@ -92,7 +92,8 @@ class WatchedCall:
 
     def _compare(self, piece: str) -> None:
         """Drop the earlier calls that an unfinished string already differs from."""
-        if self._value[0][0] != '"' or "\\u" in piece or "\\/" in piece:
+        another_type = self._compared == 0 and piece[0] != '"'
+        if another_type or "\\u" in piece or "\\/" in piece:
             self._rivals = []  # in another spelling it may still be equal: its end will tell
         if self._rivals:
             self._rivals = [x for x in self._rivals if x[1].startswith(piece, self._compared)]
@@ -102,7 +103,7 @@ class WatchedCall:
     def on_value(self) -> None:
         if self._key is None:
             return
-        value = canonical("".join(self._value))
+        value = canonical(self._value.decode("utf-8", "surrogatepass"))
         self._members[self._key] = value
         self._keep([c for c in self._candidates if c.get(self._key) == value])
         self._key = None

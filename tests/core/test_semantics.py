@@ -79,6 +79,13 @@ def test_where_json_arguments_end(text: str, calls: Calls) -> None:
     assert read("hermes", f"<tool_call>{text}</tool_call>") == (None, calls)
 
 
+def test_an_object_under_an_unknown_key_is_not_thrown_away() -> None:
+    text = '<tool_call>{"name": "add", "argumnets": {"a": 1}}</tool_call>'
+    assert read("hermes", text) == (text, [])
+    text = '<tool_call>{"name": "noargs", "why": "so"}</tool_call>'
+    assert read("hermes", text) == (None, [("noargs", "{}", True)])
+
+
 def test_other_text_behind_the_arguments_is_content() -> None:
     text = '<tool_call>{"name": "add", "arguments": {"a": 1}} and so on </tool_call>'
     assert read("hermes", text) == ("and so on", [ADD_1])

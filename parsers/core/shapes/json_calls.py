@@ -69,6 +69,7 @@ class _ObjectReader:
         self.name = ""
         self.early: list[str] | None = None  # arguments that came before the name
         self.early_complete = False
+        self.unknown = False  # a member that may be the arguments under a name nobody knows
 
     def read(self) -> Step[Outcome]:
         r = self.r
@@ -95,8 +96,11 @@ class _ObjectReader:
             yield from r.skip_space()
 
     def _end(self) -> Outcome:
-        """The object is over and had no arguments, or no name."""
-        if not self.name or self.run.unmarked or self.early is not None:
+        """The object is over and had no arguments, or no name.
+
+        A call without arguments is a call, but not if that would throw away an object in it.
+        """
+        if not self.name or self.run.unmarked or self.early is not None or self.unknown:
             return Outcome.OTHER
         self.r.start_call(self.name)
         self.r.arguments("{}")
@@ -130,6 +134,8 @@ class _ObjectReader:
             return (yield from self._tool_calls())
         if self.run.unmarked and not (key in KNOWN_KEYS or self._names(key)):
             return Outcome.NOTHING
+        if first == "{" and key not in KNOWN_KEYS:
+            self.unknown = True
         if not (yield from read_value(r, self.run.marks, ignore)):
             return Outcome.NOTHING
         return None

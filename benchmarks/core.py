@@ -1,0 +1,230 @@
+"""What a parser costs: time for each token at several lengths, memory, and the floor.
+
+    python benchmarks/core.py            a table
+    python benchmarks/core.py --json     the same for programs
+    python benchmarks/core.py --quick    shorter texts
+
+For every shape a long call is fed in tokens of four characters. Reported for each:
+
+* µs for each token at 1,024 tokens and at the longest length, and their ratio (linear cost is 1);
+* bytes of memory at the peak beyond what the parser returns, at both lengths (flat is 1);
+* the ratio to the floor, in the middle of a long string: a class whose `feed` only returns a list with
+  one event built from its chunk. Both are measured in turns in the same run.
+
+Times are of the processor, not of the clock, so that neighbours disturb less. Ratios are what counts.
+Call text keeps its earlier calls, to know a repeat, so its memory grows with them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import statistics
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+from toolwire import Arguments, Event, Parser
+
+TOKEN = 4
+STRING = {"type": "string"}
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "write_file",
+            "parameters": {"type": "object", "properties": {"path": STRING, "content": STRING}},
+        },
+    }
+]
+
+#: For each shape, a format that has it, and how a call begins and ends around a long string.
+SHAPES: dict[str, tuple[str, str, str]] = {
+    "json object": (
+        "hermes",
+        '<tool_call>\n{"name": "write_file", "arguments": {"content": "',
+        '"}}\n</tool_call>',
+    ),
+    "json array": (
+        "jamba",
+        '<tool_calls>[{"name": "write_file", "arguments": {"content": "',
+        '"}}]</tool_calls>',
+    ),
+    "name is key": (
+        "apertus",
+        '<|tools_prefix|>[{"write_file": {"content": "',
+        '"}}]<|tools_suffix|>',
+    ),
+    "bare json": ("json", '{"name": "write_file", "arguments": {"content": "', '"}}'),
+    "quoted json": (
+        "hermes",
+        '<tool_call>\n{"name": "write_file", "arguments": "{\\"content\\": \\"',
+        '\\"}"}\n</tool_call>',
+    ),
+    "name + json": (
+        "special_token",
+        '<|tool_call|>write_file\n{"content": "',
+        '"}<|end_tool_call|>',
+    ),
+    "labelled lines": (
+        "labeled",
+        '<tool_call>\nname: write_file\narguments: {"content": "',
+        '"}\n</tool_call>',
+    ),
+    "tags": (
+        "qwen3_coder",
+        "<tool_call>\n<function=write_file>\n<parameter=content>\n",
+        "\n</parameter>\n</function>\n</tool_call>",
+    ),
+    "key/value tags": (
+        "glm45",
+        "<tool_call>write_file\n<arg_key>content</arg_key>\n<arg_value>",
+        "</arg_value>\n</tool_call>",
+    ),
+    "pythonic": ("pythonic", '[write_file(content="', '")]'),
+    "bare keys": (
+        "gemma4",
+        '<|tool_call>call:write_file{content:<|"|>',
+        '<|"|>}<tool_call|>',
+    ),
+    "call text": ("call_text", 'write_file(content="', '")'),
+    "prose": ("hermes", "", ""),
+}
+
+#: What the string holds: words, line ends as each format writes them, and a few delimiters' beginnings.
+TEXT = "the quick brown fox jumps over the lazy dog, 12 < 13 and so on; "
+
+
+class Floor:
+    """The least that a streaming parser can do: one event for each chunk."""
+
+    def feed(self, chunk: str) -> list[Event]:
+        return [Arguments(0, chunk)]
+
+
+@dataclass
+class Row:
+    shape: str
+    format: str
+    us_short: float
+    us_long: float
+    growth: float
+    peak_short: int
+    peak_long: int
+    floor_ratio: float
+
+
+def tokens(before: str, after: str, count: int) -> list[str]:
+    middle = (TEXT * (count * TOKEN // len(TEXT) + 1))[: count * TOKEN]
+    text = before + middle + after
+    return [text[i : i + TOKEN] for i in range(0, len(text), TOKEN)]
+
+
+def feed_all(format: str, chunks: list[str]) -> float:
+    """Seconds for a whole message."""
+    parser = Parser(format, TOOLS)
+    feed = parser.feed
+    start = time.process_time()
+    for chunk in chunks:
+        feed(chunk)
+    parser.finish()
+    return time.process_time() - start
+
+
+def us_per_token(format: str, sizes: list[list[str]], repeats: int) -> list[float]:
+    """Medians for several lengths, measured in turns so that noise hits all of them."""
+    times: list[list[float]] = [[] for _ in sizes]
+    for _ in range(repeats):
+        for taken, chunks in zip(times, sizes, strict=True):
+            # Short texts many times, so that every sample is of the same length.
+            rounds = max(1, len(sizes[-1]) // len(chunks))
+            taken.append(
+                sum(feed_all(format, chunks) for _ in range(rounds)) / rounds / len(chunks)
+            )
+    return [statistics.median(taken) * 1e6 for taken in times]
+
+
+def peak_memory(format: str, chunks: list[str]) -> int:
+    """The parser's own peak, what it returned being thrown away at once."""
+    parser = Parser(format, TOOLS)
+    gc.collect()
+    tracemalloc.start()
+    for chunk in chunks:
+        parser.feed(chunk)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def ratio_to_floor(format: str, before: str, repeats: int) -> float:
+    """In the middle of a long string: our `feed` against the floor's, in turns."""
+    parser = Parser(format, TOOLS)
+    parser.feed(before + "text")
+    chunks = ["word"] * 20_000
+
+    def seconds(feed: Callable[[str], list[Event]]) -> float:
+        start = time.process_time()
+        for chunk in chunks:
+            feed(chunk)
+        return time.process_time() - start
+
+    floor = Floor()
+    ratios = [seconds(parser.feed) / seconds(floor.feed) for _ in range(repeats)]
+    return statistics.median(ratios)
+
+
+def measure(shape: str, short: int, long: int, repeats: int) -> Row:
+    format, before, after = SHAPES[shape]
+    few, many = tokens(before, after, short), tokens(before, after, long)
+    us_short, us_long = us_per_token(format, [few, many], repeats)
+    return Row(
+        shape=shape,
+        format=format,
+        us_short=round(us_short, 3),
+        us_long=round(us_long, 3),
+        growth=round(us_long / us_short, 2),
+        peak_short=peak_memory(format, few),
+        peak_long=peak_memory(format, many),
+        floor_ratio=round(ratio_to_floor(format, before, repeats), 2),
+    )
+
+
+def table(rows: list[Row], short: int, long: int) -> str:
+    lines = [
+        f"{'shape':<16}{'format':<15}{f'us @{short}':>10}{f'us @{long}':>10}{'growth':>8}"
+        f"{'peak kB':>9}{'peak kB':>9}{'x floor':>9}"
+    ]
+    lines += [
+        f"{row.shape:<16}{row.format:<15}{row.us_short:>10.2f}{row.us_long:>10.2f}{row.growth:>8.2f}"
+        f"{row.peak_short / 1000:>9.1f}{row.peak_long / 1000:>9.1f}{row.floor_ratio:>9.2f}"
+        for row in rows
+    ]
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    options = argparse.ArgumentParser(
+        description="What a parser costs: time for each token, memory, and the floor.",
+        epilog="example: python benchmarks/core.py --json > core.json",
+    )
+    options.add_argument("--json", action="store_true", help="write JSON instead of a table")
+    options.add_argument("--quick", action="store_true", help="shorter texts, fewer repeats")
+    options.add_argument("--shape", choices=sorted(SHAPES), action="append", help="only these")
+    chosen = options.parse_args(arguments)
+    short, long, repeats = (256, 4096, 3) if chosen.quick else (1024, 65_536, 5)
+    rows = []
+    for shape in chosen.shape or SHAPES:
+        print(f"measuring {shape} …", file=sys.stderr, flush=True)
+        rows.append(measure(shape, short, long, repeats))
+    if chosen.json:
+        result = {"tokens": [short, long], "rows": [asdict(row) for row in rows]}
+        print(json.dumps(result, indent=2))
+    else:
+        print(table(rows, short, long))
+
+
+if __name__ == "__main__":
+    main()
