@@ -11,7 +11,7 @@ HERMES = Format(
     name="hermes",
     shape=JsonCalls(),
     wrappers=(Wrapper(("<tool_call>",), ("</tool_call>",)),),
-    aliases=("qwen25", "qwen", "qwen3"),
+    aliases=("qwen25", "qwen3", "ernie45", "reka"),
     models="Hermes 2 and 3, Qwen 2.5, Qwen 3, Ernie 4.5, Reka",
     example='<tool_call>\n{"name": "NAME", "arguments": {…}}\n</tool_call>',
 )

@@ -11,6 +11,7 @@ PYTHONIC = Format(
     name="pythonic",
     shape=Pythonic(),
     bare=True,
+    aliases=("llama3_pythonic", "toolace"),
     models="Llama 3.2, ToolACE",
     example='[NAME(k="v"), NAME2(n=1)]',
 )
@@ -18,6 +19,7 @@ PYTHONIC = Format(
 LLAMA4_PYTHONIC = replace(
     PYTHONIC,
     name="llama4_pythonic",
+    aliases=(),
     wrappers=(Wrapper(("<|python_start|>",), ("<|python_end|>",)),),
     models="Llama 4",
     example='<|python_start|>[NAME(k="v")]<|python_end|>',
@@ -26,6 +28,7 @@ LLAMA4_PYTHONIC = replace(
 LFM2 = replace(
     PYTHONIC,
     name="lfm2",
+    aliases=(),
     wrappers=(Wrapper(("<|tool_call_start|>",), ("<|tool_call_end|>",)),),
     bare=False,
     models="LFM 2",

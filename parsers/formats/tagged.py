@@ -19,7 +19,7 @@ QWEN3_CODER = Format(
     ),
     wrappers=(Wrapper(("<tool_call>",), ("</tool_call>",)),),
     bare=True,
-    aliases=("qwen3_xml", "step3p5", "mimo", "nemotron3"),
+    aliases=("qwen3_xml", "qwen35", "nemotron3", "step3p5", "granite42", "mimo"),
     models="Qwen3-Coder, Qwen 3.5, Nemotron 3, Step 3.5, Granite 4.2, MiMo",
     example=(
         "<tool_call>\n<function=NAME>\n<parameter=K>\nV\n</parameter>\n</function>\n</tool_call>"

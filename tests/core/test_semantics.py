@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from toolwire import Arguments, CallStart, Content, Parser
+from toolwire import Arguments, CallStart, Content, Parser, get_format, list_formats
 
 from ..support import ADD, TOOLS, check_all_splits, coalesce, events_of, summary, tool
+from ..writers import WRITERS
+from .generate import delimiters
 
 Calls = list[tuple[str, str, bool]]
 CALL = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
@@ -346,3 +348,55 @@ def test_bare_keys() -> None:
         None,
         [("f", '{"s": "a \\"b\\", {c}", "n": "02", "o": {"k": [1, true]}, "q": null}', True)],
     )
+
+
+# -- spellings that a format has beside the one its writer uses --------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("functionary", '>>>add\n{"a": 1}'),
+        ("granite", '<tool_call> [{"name": "add", "arguments": {"a": 1}}]'),
+        ("gigachat3", '<|function_call|>{"name": "add", "arguments": {"a": 1}}'),
+        ("internlm", '<|action_start|> <|plugin|>\n{"name": "add", "parameters": {"a": 1}}'),
+        ("xlam", '[TOOL_CALLS][{"name": "add", "arguments": {"a": 1}}]'),
+        ("xlam", '<tool_call>[{"name": "add", "arguments": {"a": 1}}]</tool_call>'),
+        ("llama3_json", '<|python_tag|>{"name": "add", "parameters": {"a": 1}}'),
+        ("llama4_pythonic", "[add(a=1)]"),
+        ("mistral", '[TOOL_CALLS] [{"name": "add", "arguments": {"a": 1}}]'),
+        ("special_token", '<|tool_call|>{"name": "add", "arguments": {"a": 1}}<|end_tool_call|>'),
+        ("labeled", '<tool_call>\narguments: {"a": 1}\nname: add\n</tool_call>'),
+        ("labeled", '<tool_call>\nname: "add"\nparameters: {"a": 1}\nid: x\n</tool_call>'),
+        ("labeled", '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'),
+        ("qwen3_coder", '<tool_call>\n<function=add>\n{"a": 1}\n</function>\n</tool_call>'),
+        ("deepseek_v3", '<｜tool▁call▁begin｜>function<｜tool▁sep｜>add\n{"a": 1}<｜tool▁call▁end｜>'),
+        ("kimi_k2", '<|tool_call_begin|>add:0<|tool_call_argument_begin|>{"a": 1}<|tool_call_end|>'),
+        ("hy3", "<tool_call>add<tool_sep><arg_key>a</arg_key><arg_value>1</arg_value></tool_call>"),
+        ("gemma4", '<|tool_call>{"name": "add", "arguments": {"a": 1}}<tool_call|>'),
+    ],
+)  # fmt: skip
+def test_other_spellings(format: str, text: str) -> None:
+    assert read(format, text) == (None, [ADD_1])
+
+
+@pytest.mark.parametrize("format", list_formats())
+def test_prose_about_the_format(format: str) -> None:
+    """Rule 7: a delimiter that stands in a sentence is part of the sentence."""
+    for mark in delimiters(get_format(format)):
+        for text in (
+            f"Write {mark} to call a tool.",
+            f"Write {mark}",
+            f"Like `{mark}`, then {mark}.",
+        ):
+            assert summary(check_all_splits(format, text, pairs_under=0)) == (text, [])
+
+
+@pytest.mark.parametrize("format", list_formats())
+def test_cut_before_the_commit_point(format: str) -> None:
+    """Rule 2: as long as there is no call, all of the text is content."""
+    text = "Yes.\n" + WRITERS[format]([("add", {"a": 1, "b": 2})])
+    for i in range(len(text)):
+        content, calls = summary(events_of(format, [text[:i]]))
+        if not calls:
+            assert content == (text[:i] or None)
