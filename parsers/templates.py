@@ -1,0 +1,165 @@
+"""Finds the chat templates that come with toolwire, and renders conversations with them.
+
+A template belongs to a frame (how turns are marked) and a style (how tools are declared and calls
+written), and asks for the wire format that one parser reads. `catalog.json`, built beside the
+templates, says which.
+"""
+
+import difflib
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Template, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from .errors import ToolwireError
+
+_CATALOG = "catalog.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatTemplate:
+    """One of toolwire's templates, as the catalog describes it."""
+
+    name: str
+    frame: str
+    style: str
+    models: tuple[str, ...]
+    """Model families it suits. `trained` is true where they were trained on this very format."""
+    trained: bool
+    format: str
+    """The format for `toolwire.parse` and `toolwire.Parser`."""
+    parser: str
+    """The engines' `--tool-call-parser`."""
+    markers: tuple[str, ...]
+    """Literals that structure the prompt, for highlighting."""
+    path: Path
+
+    def text(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+
+def list_templates() -> list[ChatTemplate]:
+    """All templates, frame by frame."""
+    return list(_catalog().values())
+
+
+def get_template(name: str) -> ChatTemplate:
+    """The template of that name; the error for a wrong one lists the right ones, nearest first."""
+    templates = _catalog()
+    if name not in templates:
+        nearest = ", ".join(_nearest(name, templates))
+        raise ToolwireError(f"There is no chat template {name!r}. There are: {nearest}.")
+    return templates[name]
+
+
+def render(
+    name: str,
+    messages: Sequence[Mapping[str, Any]],
+    tools: Sequence[Mapping[str, Any]] | None = None,
+    *,
+    add_generation_prompt: bool = False,
+    continue_final_message: bool = False,
+    **variables: Any,
+) -> str:
+    """What the model would see. A conversation that can't be shown raises, with the reason.
+
+    `variables` are what an engine passes besides, such as `bos_token` and `eos_token`.
+    """
+    if add_generation_prompt and continue_final_message:
+        raise ToolwireError(
+            "add_generation_prompt starts a new message, continue_final_message goes on with the "
+            "last one: choose one of them"
+        )
+    try:
+        return _compiled(get_template(name).path).render(
+            messages=messages,
+            tools=tools,
+            add_generation_prompt=add_generation_prompt,
+            continue_final_message=continue_final_message,
+            **variables,
+        )
+    except TemplateError as error:
+        raise ToolwireError(error.message or "the conversation is malformed") from error
+    except (TypeError, RecursionError) as error:
+        # The template went through a structure that is not what a conversation is made of.
+        raise ToolwireError(f"the conversation is malformed: {error}") from error
+
+
+def _folder() -> Path:
+    """Installed, the templates lie inside the package; in a checkout, beside its source folder."""
+    package = Path(__file__).resolve().parent
+    for folder in (package / "chat_templates", package.parent / "chat_templates"):
+        if (folder / _CATALOG).is_file():
+            return folder
+    raise ToolwireError(
+        f"toolwire's chat templates are missing from {package}: install toolwire again"
+    )
+
+
+@functools.cache
+def _catalog() -> dict[str, ChatTemplate]:
+    folder = _folder()
+    entries = json.loads((folder / _CATALOG).read_text(encoding="utf-8"))
+    return {
+        entry["name"]: ChatTemplate(
+            name=entry["name"],
+            frame=entry["frame"],
+            style=entry["style"],
+            models=tuple(entry["models"]),
+            trained=entry["trained"],
+            format=entry["format"],
+            parser=entry["parser"],
+            markers=tuple(entry["markers"]),
+            path=folder / f"{entry['name']}.jinja",
+        )
+        for entry in entries
+    }
+
+
+def _nearest(name: str, names: Mapping[str, object]) -> list[str]:
+    def likeness(candidate: str) -> float:
+        return difflib.SequenceMatcher(None, candidate, name.lower()).ratio()
+
+    return sorted(names, key=likeness, reverse=True)
+
+
+@functools.cache
+def _compiled(path: Path) -> Template:
+    return _environment().from_string(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    """Jinja2 set up as transformers, and with it vLLM and SGLang, sets it up for chat templates."""
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
+    )
+    environment.filters["tojson"] = _tojson
+    environment.globals["raise_exception"] = _raise_exception
+    return environment
+
+
+def _tojson(
+    value: Any,
+    ensure_ascii: bool = False,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,
+) -> str:
+    """Jinja2's own filter escapes for HTML and sorts keys: neither belongs in a prompt."""
+    return json.dumps(
+        value,
+        ensure_ascii=ensure_ascii,
+        indent=indent,
+        separators=separators,
+        sort_keys=sort_keys,
+    )
+
+
+def _raise_exception(message: str) -> None:
+    raise TemplateError(message)
