@@ -1,8 +1,8 @@
 """Reading JSON as it is written, byte for byte: where does a value end?
 
 Only strings, escapes and brackets are looked at. Whether the value is valid JSON is not asked: what a
-model wrote is passed on as it is. A value ends where its brackets balance; a delimiter of the format
-outside a string cuts it off; inside a string a delimiter is text, with the exception that
+model wrote is passed on as it is. A value ends where its outermost bracket closes; a delimiter of the
+format outside a string cuts it off; inside a string a delimiter is text, with the exception that
 `closer_in_string` knows.
 """
 
@@ -68,7 +68,7 @@ def _read_scalar(r: Reader) -> Step[str]:
 
 def _read_brackets(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
     """The hot loop: at a bracket; reads until it is closed."""
-    depth = 0
+    brackets = _Brackets()
     quoted = False
     between, inside = marks.between.search, marks.inside.search
     while True:
@@ -89,13 +89,9 @@ def _read_brackets(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
                 if i + 1 == len(text):
                     break  # what it escapes is still to come
                 i += 1
-            elif c in "{[":
-                depth += 1
-            else:
-                depth -= 1
-                if not depth:
-                    sink(r.take(i + 1))
-                    return True
+            elif brackets.all_closed(c):
+                sink(r.take(i + 1))
+                return brackets.matched
             i += 1
         if i > r.pos:
             sink(r.take(i))
@@ -108,6 +104,34 @@ def _read_brackets(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
             return False
         else:
             yield
+
+
+class _Brackets:
+    """Which brackets are open. A closing one that fits none is ignored; one that fits an outer one
+    closes what is inside it too, but then the brackets do not match."""
+
+    __slots__ = ("_open", "_opened", "matched")
+
+    def __init__(self) -> None:
+        self._open: list[str] = []
+        self._opened = {"{": 0, "[": 0}
+        self.matched = True
+
+    def all_closed(self, bracket: str) -> bool:
+        """Take the next bracket; whether it was the last one."""
+        if bracket in "{[":
+            self._open.append(bracket)
+            self._opened[bracket] += 1
+            return False
+        opening = "{" if bracket == "}" else "["
+        if not self._opened[opening]:
+            return False
+        while True:
+            last = self._open.pop()
+            self._opened[last] -= 1
+            if last == opening:
+                return not self._open
+            self.matched = False
 
 
 def _cut_off_here(r: Reader, marks: Marks, sink: Sink, quoted: bool) -> Step[bool]:

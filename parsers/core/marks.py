@@ -51,19 +51,21 @@ def closer_in_string(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
 
     It does if the message ends behind it, or if whitespace with a newline and then an opener follows:
     then the model lost a quote. Otherwise it is text of the string. A row of closers, inner before
-    outer, is taken as one.
+    outer, is taken as one. What counts is left to be read by whoever reads closers.
     """
-    pieces = []
-    while True:
+    pieces: list[str] = []
+    counts = False
+    while not counts:
         closer = yield from marks.closes.here(r)
         if not closer:
+            counts = "\n" in pieces[-1] and bool((yield from marks.starts.here(r)))
             break
         pieces.append(r.take(r.pos + len(closer)))
-        if (yield from r.ended()):
-            return True
-        space = yield from r.skip_space()
-        pieces.append(space)
-    if "\n" in space and (yield from marks.starts.here(r)):
-        return True
-    sink("".join(pieces))
-    return False
+        counts = yield from r.ended()
+        pieces.append((yield from r.skip_space()))
+    text = "".join(pieces)
+    if counts:
+        r.unread(text)
+    else:
+        sink(text)
+    return counts

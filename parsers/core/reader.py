@@ -85,6 +85,14 @@ class Reader:
             self._held.append(piece)
         return piece
 
+    def unread(self, text: str) -> None:
+        """Put back what was read last."""
+        self.text = text + self.text[self.pos :]
+        self.pos = 0
+        left = len(text)
+        while self._held and left > 0:
+            left -= len(self._held.pop())
+
     def peek(self) -> Step[str]:
         """The next character, or "" at the end of the message."""
         while self.pos >= len(self.text):

@@ -73,6 +73,9 @@ def test_a_plain_json_answer_streams() -> None:
         ('{"name": "add", "arguments": "text"}', [("add", '"text"', True)]),
         # OpenAI's own nesting
         ('{"type": "function", "function": {"name": "add", "arguments": "{\\"a\\": 1}"}}', [ADD_1]),
+        # a bracket that closes nothing is text; one that is missing leaves the call unfinished
+        ('{"name": "add", "arguments": {"a": 1], "b": 2}}', [("add", '{"a": 1], "b": 2}', True)]),
+        ('{"name": "add", "arguments": {"a": [1, 2}}', [("add", '{"a": [1, 2}', False)]),
         # cut off outside a string: the beginning of a closer is dropped
         ('{"name": "add", "arguments": {"a": 1', [("add", '{"a": 1', False)]),
     ],

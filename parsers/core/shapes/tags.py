@@ -197,32 +197,35 @@ class _Call:
     def _chain(self, pieces: list[str]) -> Step[re.Match[str] | bool | None]:
         """At a closing tag in a value: what the chain it begins leads to, or None if to nothing.
 
-        What is read is added to `pieces`: it is the value's text if the chain breaks off.
+        What is read is added to `pieces`: it is the value's text if the chain breaks off. The closers
+        of the call and its wrappers are left to be read by whoever reads closers.
         """
         r, row = self.r, self.plan.row
         level = -1
+        inside = len(pieces)  # how many of the pieces are the value's own closer, or before it
         while True:
             closers = self.plan.above[level + 1]
             closer = yield from closers.here(r)
             if closer:
                 level = next(i for i, c in enumerate(row) if closer in c.spellings)
                 pieces.append(r.take(r.pos + len(closer)))
+                if level == 0:
+                    inside = len(pieces)
                 if level == len(row) - 1:
-                    return True
+                    break
                 pieces.append((yield from r.skip_space()))
                 continue
             starts = self.run.marks.starts
             if (yield from r.ended()) or (yield from starts.here(r)):
-                return True
+                break
             rest = r.text[r.pos :] if r.eof else ""
-            if closers.begun(rest):  # the end of the message cut a closer off
-                r.take(len(r.text))
-                return True
-            if starts.begun(rest):
-                return True
+            if closers.begun(rest) or starts.begun(rest):
+                break  # the end of the message cut a delimiter off
             if level == 0:
                 return (yield from self._next_parameter(pieces))
             return None
+        r.unread("".join(pieces[inside:]))
+        return True
 
     def _next_parameter(self, pieces: list[str]) -> Step[re.Match[str] | bool | None]:
         """Behind a parameter's closer: the next parameter's opening tag, if that is what follows."""
