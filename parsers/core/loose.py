@@ -23,6 +23,9 @@ _SAME_IN_JSON = frozenset('"\\/bfnrt')
 _PYTHON_ONLY = {"a": "\a", "v": "\v", "'": "'"}
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _OCTAL = re.compile(r"[0-7]{1,3}")
+_STRUCTURE = frozenset("{[(}]),:")
+_OPENING = {"{": "{", "[": "[", "(": "["}
+_CLOSING = {"{": "}", "[": "]", "(": ")"}
 _PREFIXES = frozenset({"r", "b", "u", "f", "rb", "br", "R", "B", "U", "F"})
 _PYTHON_NUMBER = re.compile(
     r"[-+]?(?:0[xXoObB][0-9a-fA-F_]+|[0-9_]*\.?[0-9_]+\.?(?:[eE][-+]?[0-9_]+)?)"
@@ -192,54 +195,31 @@ class LooseReader:
         `kind_of` tells the kind of a member of the outermost object; `on_key` and `on_value` hear of
         those members.
         """
-        r, kept = self.r, self.dialect.spacing_kept
-        stack: list[str] = []
-        before = ""  # a comma and spacing that wait for what follows
-        key: str | None = None  # the last key, until its value has begun
-        at_key = False
+        r = self.r
+        brackets = _Nesting(sink, self.dialect.spacing_kept)
+        key: str | None = None
         while True:
-            space = yield from r.skip_space()
-            if kept:
-                before += space
+            brackets.space((yield from r.skip_space()))
             c = yield from r.peek()
             if not c or (yield from self.at_delimiter()):
                 return False
-            if c in "{[(":
+            if c in _STRUCTURE:
                 r.take(r.pos + 1)
-                sink(before + ("{" if c == "{" else "["))
-                stack.append(c)
-                at_key, before = c == "{", ""
-                continue
-            if c in "}])":
-                r.take(r.pos + 1)
-                sink(("" if "," in before else before) + ("}" if c == "}" else "]"))
-                stack.pop()
-                at_key, before = False, ""
-                if len(stack) <= 1:
+                brackets.structure(c)
+                if c in "}])" and brackets.depth <= 1:
                     on_value()
-                if not stack:
+                if not brackets.depth:
                     return True
                 continue
-            if c == ",":
-                r.take(r.pos + 1)
-                before += "," if kept else ", "
-                at_key = stack[-1] == "{"
-                continue
-            if c == ":":
-                r.take(r.pos + 1)
-                sink(before + (":" if kept else ": "))
-                at_key, before = False, ""
-                continue
-            sink(before)
-            before = ""
-            outermost = len(stack) == 1
-            if at_key:
+            brackets.flush()
+            outermost = brackets.depth == 1
+            if brackets.at_key:
                 key = yield from self._key(sink)
                 if key is None:
                     return False
+                brackets.at_key = False
                 if outermost:
                     on_key(key)
-                at_key = False
                 continue
             kind = kind_of(key) if kind_of and outermost and key is not None else None
             if not (yield from self._scalar(sink, kind)):
@@ -273,6 +253,55 @@ class LooseReader:
         if closed:
             sink('"')
         return closed
+
+
+class _Nesting:
+    """The brackets, commas and colons of a container on their way out as JSON."""
+
+    __slots__ = ("_before", "_kept", "_open", "_sink", "at_key")
+
+    def __init__(self, sink: Sink, spacing_kept: bool) -> None:
+        self._sink = sink
+        self._kept = spacing_kept
+        self._open: list[str] = []
+        self._before = ""  # a comma and spacing: they wait, since the comma may be one too many
+        self.at_key = False
+
+    @property
+    def depth(self) -> int:
+        return len(self._open)
+
+    def space(self, space: str) -> None:
+        if self._kept:
+            self._before += space
+
+    def flush(self) -> None:
+        self._sink(self._before)
+        self._before = ""
+
+    def structure(self, c: str) -> None:
+        if c == ",":
+            self._before += "," if self._kept else ", "
+            self.at_key = self._open[-1] == "{"
+        elif c == ":":
+            self._sink(self._before + (":" if self._kept else ": "))
+            self._before = ""
+            self.at_key = False
+        elif c in "{[(":
+            self._sink(self._before + _OPENING[c])
+            self._before = ""
+            self._open.append(c)
+            self.at_key = c == "{"
+        else:
+            self._close(c)
+
+    def _close(self, c: str) -> None:
+        """A bracket that closes another one than it should is passed on as it is."""
+        matches = _CLOSING[self._open.pop()] == c
+        space = "" if "," in self._before else self._before
+        self._sink(space + ("]" if matches and c == ")" else c))
+        self._before = ""
+        self.at_key = False
 
 
 def _is_prefix(pieces: list[str]) -> bool:

@@ -212,10 +212,16 @@ class Reader:
         self.events.append(CallStart(self._index, name, id))
 
     def arguments(self, text: str) -> None:
-        self.events.append(Arguments(self._index, text))
+        if text:
+            self.events.append(Arguments(self._index, text))
 
     def end_call(self, complete: bool) -> None:
         self.events.append(CallEnd(self._index, complete))
+
+    def call_without_arguments(self, name: str, id: str | None = None) -> None:
+        self.start_call(name, id)
+        self.arguments("{}")
+        self.end_call(True)
 
     def forget_repeat(self) -> None:
         """A call that repeats an earlier one is the markup of that one."""

@@ -48,9 +48,7 @@ class BareKeys:
             return Outcome.NOTHING
         yield from r.skip_space()
         if (yield from run.at_closer()):
-            r.start_call(name)
-            r.arguments("{}")
-            r.end_call(True)
+            r.call_without_arguments(name)
             return Outcome.CALL
         if (yield from r.peek()) != "{":
             return Outcome.NOTHING

@@ -102,9 +102,7 @@ class _ObjectReader:
         """
         if not self.name or self.run.unmarked or self.early is not None or self.unknown:
             return Outcome.OTHER
-        self.r.start_call(self.name)
-        self.r.arguments("{}")
-        self.r.end_call(True)
+        self.r.call_without_arguments(self.name)
         return Outcome.CALL
 
     def _member(self) -> Step[Outcome | None]:

@@ -84,9 +84,7 @@ class Labels:
     ) -> Outcome:
         if not closed or not name or early is not None:
             return Outcome.NOTHING
-        run.r.start_call(name)
-        run.r.arguments("{}")
-        run.r.end_call(True)
+        run.r.call_without_arguments(name)
         return Outcome.CALL
 
     def _label(self, run: Run) -> Step[str]:

@@ -60,9 +60,7 @@ class NamedJson:
         yield from run.skip_fence()
         first = yield from r.peek()
         if first and (yield from run.at_closer()):
-            r.start_call(name, id)
-            r.arguments("{}")
-            r.end_call(True)
+            r.call_without_arguments(name, id)
             return Outcome.CALL
         if first != "{" and not (separated and first in VALUE_START):
             return Outcome.NOTHING

@@ -83,11 +83,8 @@ class Tags:
         if not run.allowed(name):
             return Outcome.NOTHING
         yield from r.skip_space()
-        call = _Call(self, run, name)
         if (yield from run.at_closer()):
-            r.start_call(name)
-            r.arguments("{}")
-            r.end_call(True)
+            r.call_without_arguments(name)
             return Outcome.CALL
         if self.call and (yield from r.peek()) == "{":
             r.start_call(name)
@@ -97,7 +94,7 @@ class Tags:
         if opening is None:
             return Outcome.NOTHING
         r.start_call(name)
-        r.end_call((yield from call.read(opening)))
+        r.end_call((yield from _Call(self, run, name).read(opening)))
         return Outcome.CALL
 
     def _name(self, run: Run) -> Step[str]:
