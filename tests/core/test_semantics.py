@@ -84,6 +84,32 @@ def test_where_json_arguments_end(text: str, calls: Calls) -> None:
     assert read("hermes", f"<tool_call>{text}</tool_call>") == (None, calls)
 
 
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("special_token", "<|tool_call|>noargs<|end_tool_call|>"),
+        ("special_token", "<|tool_call|>noargs\nnull<|end_tool_call|>"),
+        ("special_token", '<|tool_call|>noargs\n""<|end_tool_call|>'),
+        ("labeled", "<tool_call>\nname: noargs\n</tool_call>"),
+        ("labeled", "<tool_call>\nname: noargs\narguments:\n</tool_call>"),
+        ("labeled", "<tool_call>\nname: noargs\narguments: null\n</tool_call>"),
+        ("qwen3_coder", "<tool_call>\n<function=noargs>\n</function>\n</tool_call>"),
+        ("qwen3_coder", "<tool_call>\n<function=noargs>\n</tool_call>"),
+        ("glm45", "<tool_call>noargs\n</tool_call>"),
+        ("minicpm5", '<function name="noargs"></function>'),
+        ("kimi_k2", "<|tool_call_begin|>noargs:0<|tool_call_argument_begin|><|tool_call_end|>"),
+        ("pythonic", "[noargs()]"),
+        ("olmo3", "<function_calls>noargs()</function_calls>"),
+        ("call_text", "noargs()"),
+        ("gemma4", "<|tool_call>call:noargs{}<tool_call|>"),
+        ("gemma4", "<|tool_call>call:noargs<tool_call|>"),
+        ("apertus", '<|tools_prefix|>[{"noargs": null}]<|tools_suffix|>'),
+    ],
+)
+def test_no_arguments_at_all(format: str, text: str) -> None:
+    assert read(format, text) == (None, [("noargs", "{}", True)])
+
+
 def test_an_object_under_an_unknown_key_is_not_thrown_away() -> None:
     text = '<tool_call>{"name": "add", "argumnets": {"a": 1}}</tool_call>'
     assert read("hermes", text) == (text, [])

@@ -62,7 +62,7 @@ class Labels:
             elif label in self.argument_labels and early is None:
                 yield from r.skip_space()
                 if (yield from r.peek()) not in VALUE_START:
-                    return Outcome.NOTHING
+                    return self._without_arguments(run, name, early, (yield from run.at_closer()))
                 if name:
                     r.start_call(name)
                     complete = yield from read_arguments(r, run.marks, r.arguments)
