@@ -1,0 +1,37 @@
+"""The benchmark of the core measures what it says, and ends; how fast anything is, is not asked."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+from toolwire import Parser
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "core.py"
+
+
+def run(*arguments: str) -> str:
+    command = [sys.executable, str(SCRIPT), "--quick", "--shape", "tags", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_table_and_json() -> None:
+    heading, row = run().splitlines()
+    assert heading.split()[0] == "shape"
+    assert row.split()[:2] == ["tags", "qwen3_coder"]
+    (measured,) = json.loads(run("--json"))["rows"]
+    assert measured["shape"] == "tags"
+    assert all(measured[key] > 0 for key in ("us_short", "us_long", "growth", "floor_ratio"))
+
+
+def test_every_shape_is_one_whole_call() -> None:
+    benchmark = runpy.run_path(str(SCRIPT))
+    for shape, (format, before, after) in benchmark["SHAPES"].items():
+        parser = Parser(format, benchmark["TOOLS"])
+        events = [e for t in benchmark["tokens"](before, after, 64) for e in parser.feed(t)]
+        kinds = [type(event).__name__ for event in [*events, *parser.finish()]]
+        expected = 0 if shape == "prose" else 1
+        assert (kinds.count("CallStart"), kinds.count("CallEnd")) == (expected, expected), shape
