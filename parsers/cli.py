@@ -16,7 +16,10 @@ from typing import Annotated, Any
 import typer
 
 from . import templates
+from .engines.structural_tags import uses_own_format
 from .errors import ToolwireError
+from .formats import get_format, list_formats
+from .openai import DeltaStream, Message, ToolCall, accumulate
 
 FINDINGS, USAGE = 1, 2
 
@@ -77,7 +80,7 @@ def template(
         raise ToolwireError("Give the name of a template, or --list to see all of them")
     if name is None:
         entries = templates.list_templates()
-        typer.echo(_json([_describe(t) for t in entries]) if as_json else _table(entries))
+        typer.echo(_json([_describe(t) for t in entries]) if as_json else _template_table(entries))
         return 0
     chosen = templates.get_template(name)
     if as_json:
@@ -130,6 +133,104 @@ def render(
     return 0
 
 
+@app.command(epilog="Example: toolwire formats --json")
+def formats(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+) -> int:
+    """List the wire formats: what each looks like, who writes it, and what goes with it."""
+    entries = [_describe_format(name) for name in list_formats()]
+    if as_json:
+        typer.echo(_json(entries))
+        return 0
+    rows = [("FORMAT", "SHAPE", "REQUIRED, STRICT", "TEMPLATE", "MODELS")]
+    rows += [
+        (e["name"], e["shape"], e["constrained"], e["template"] or "the model's own", e["models"])
+        for e in entries
+    ]
+    typer.echo(_table(rows))
+    return 0
+
+
+def _describe_format(name: str) -> dict[str, Any]:
+    spec = get_format(name)
+    ours = [t.name for t in templates.list_templates() if t.format == name]
+    return {
+        "name": name,
+        "aliases": list(spec.aliases),
+        "shape": type(spec.shape).__name__,
+        "models": spec.models,
+        "example": spec.example,
+        "constrained": "in its own format" if uses_own_format(spec) else "as JSON",
+        "template": ours[0] if ours else None,
+        "parser": f"toolwire_{name}",
+    }
+
+
+def _complete_format(incomplete: str) -> list[str]:
+    return [name for name in list_formats(aliases=True) if name.startswith(incomplete)]
+
+
+@app.command(epilog="Example: toolwire parse hermes --deltas --chunk 3 < output.txt")
+def parse(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="FORMAT", help="The format.", autocompletion=_complete_format),
+    ],
+    source: Annotated[
+        str, typer.Argument(metavar="[FILE]", help="What the model wrote; - is stdin.")
+    ] = "-",
+    tools: Annotated[
+        str | None, typer.Option(metavar="FILE", help="JSON: the request's list of tools.")
+    ] = None,
+    deltas: Annotated[bool, typer.Option("--deltas", help="Print OpenAI's deltas.")] = False,
+    chunk: Annotated[int, typer.Option(min=0, help="Characters at a time; 0 is all.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+) -> int:
+    """Show what toolwire makes of a model's output: its text and its calls.
+
+    The exit code is 1 where a call is not finished or its arguments are not a JSON object.
+    """
+    stream = DeltaStream(name, _read_json(tools) if tools else None)
+    text = _read_text(source)
+    size = chunk or max(1, len(text))
+    sent = []
+    for piece in [*(text[i : i + size] for i in range(0, len(text), size)), None]:
+        new = stream.finish() if piece is None else stream.feed(piece)
+        sent += new
+        for delta in new if deltas else ():
+            typer.echo(json.dumps(delta, ensure_ascii=False))
+    message = accumulate(sent)
+    if not deltas:
+        typer.echo(_message_json(message) if as_json else _message_table(message))
+    return FINDINGS if any(_problem(call) for call in message.tool_calls) else 0
+
+
+def _problem(call: ToolCall) -> str:
+    """What is wrong with a call's arguments, or nothing."""
+    try:
+        call.load()
+    except ToolwireError as error:
+        return str(error)
+    return ""
+
+
+def _message_json(message: Message) -> str:
+    calls = [
+        {"name": c.name, "arguments": c.arguments, "problem": _problem(c) or None}
+        for c in message.tool_calls
+    ]
+    return _json({"content": message.content, "tool_calls": calls})
+
+
+def _message_table(message: Message) -> str:
+    parts = [message.content] if message.content else []
+    if message.tool_calls:
+        rows = [("CALL", "ARGUMENTS", "PROBLEM")]
+        rows += [(c.name, c.arguments, _problem(c)) for c in message.tool_calls]
+        parts.append(_table(rows))
+    return "\n\n".join(parts) or "(nothing)"
+
+
 def _complain(sentence: str, code: int) -> int:
     typer.echo(f"toolwire: {sentence}", err=True)
     return code
@@ -159,11 +260,16 @@ def _describe(chosen: templates.ChatTemplate) -> dict[str, Any]:
     }
 
 
-def _table(entries: Sequence[templates.ChatTemplate]) -> str:
+def _template_table(entries: Sequence[templates.ChatTemplate]) -> str:
     rows = [("TEMPLATE", "FRAME", "STYLE", "PARSER", "MODELS")]
     for entry in entries:
         models = ", ".join(entry.models) + (" (trained on it)" if entry.trained else "")
         rows.append((entry.name, entry.frame, entry.style, entry.parser, models))
+    return _table(rows)
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows in columns; the first row is the heading."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -171,18 +277,27 @@ def _table(entries: Sequence[templates.ChatTemplate]) -> str:
     )
 
 
-def _read_request(source: str) -> dict[str, Any]:
-    """A request body from a JSON file, which may also be just its messages."""
+def _read_text(source: str) -> str:
     try:
-        text = sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
+        return sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
     except OSError as error:
         raise ToolwireError(f"{source} can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ToolwireError(f"{source} can't be read: it is not UTF-8 text") from error
+
+
+def _read_json(source: str) -> Any:
     try:
-        request = json.loads(text)
+        return json.loads(_read_text(source))
     except (ValueError, RecursionError) as error:
+        if isinstance(error, ToolwireError):
+            raise
         raise ToolwireError(f"{source} is not JSON: {error}") from error
+
+
+def _read_request(source: str) -> dict[str, Any]:
+    """A request body from a JSON file, which may also be just its messages."""
+    request = _read_json(source)
     if isinstance(request, list):
         request = {"messages": request}
     if not isinstance(request, dict) or not _objects(request.get("messages")):

@@ -1,6 +1,27 @@
-"""The OpenAI contract around the parsers: deltas, messages, ids, finish reasons."""
+"""The OpenAI contract around the parsers: deltas, messages, ids, finish reasons, checks."""
 
+from .checks import Problem, check_messages, check_request, check_tools, error_body
 from .deltas import DeltaStream, accumulate
 from .message import Message, ToolCall, make_id, parse
+from .normalize import Finding, normalize_tool_calls, unify
+from .tracker import CallState, ToolCallTracker, TrackedCall
 
-__all__ = ["DeltaStream", "Message", "ToolCall", "accumulate", "make_id", "parse"]
+__all__ = [
+    "CallState",
+    "DeltaStream",
+    "Finding",
+    "Message",
+    "Problem",
+    "ToolCall",
+    "ToolCallTracker",
+    "TrackedCall",
+    "accumulate",
+    "check_messages",
+    "check_request",
+    "check_tools",
+    "error_body",
+    "make_id",
+    "normalize_tool_calls",
+    "parse",
+    "unify",
+]

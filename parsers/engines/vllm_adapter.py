@@ -1,0 +1,260 @@
+"""What stands behind a name like `toolwire_hermes`: vLLM's ToolParser, spoken by the core.
+
+vLLM hands over text as it is generated and wants `DeltaMessage`s back. The parser here is
+"engine-based": of all it is given it reads only `delta_text`, keeps nothing but the core's own
+state, and is told when the text is over (`finish_streaming`). Reading a whole answer is the same
+machine fed once.
+
+Two things vLLM does shape this file:
+
+* Within one message text goes out before calls (its Responses stream even closes an open call when
+  text arrives), so text that follows the arguments of a call that was already open waits for the
+  next message.
+* What `finish_streaming` returns is appended to the step's last message. One index must appear only
+  once in a message, so the end is merged into that message instead.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from .. import Parser, get_format
+from ..core.events import Arguments, CallStart, Content, Event
+from ..openai import make_id
+from . import vllm_api
+from .startup_checks import check_model
+from .structural_tags import constrain, reading_format
+from .tools import Choice, read_choice, tool_dicts
+
+#: vLLM's own switch: 0 leaves the model free in `auto`, whatever a tool says.
+_ENFORCE = "VLLM_ENFORCE_STRICT_TOOL_CALLING"
+
+
+class Adapter:
+    """The methods vLLM calls. `parser_class` puts vLLM's own ToolParser behind it."""
+
+    toolwire_format: str
+    _api: vllm_api.VllmApi
+    _checked: Any = None  # the tokenizer that was checked last: there is one for each server
+
+    engine_based_streaming = True
+    # `required` and named outputs come to us like any other, not to vLLM's own JSON reader.
+    supports_required_and_named = False
+
+    def __init__(self, tokenizer: Any, tools: Any = None, *rest: Any, **more: Any) -> None:
+        super().__init__(tokenizer, tools, *rest, **more)  # type: ignore[call-arg]
+        self._parser: Parser | None = None
+        self._feed: Callable[[str], Any] | None = None
+        self._single = False
+        self._held: list[str] = []  # text that waits until the open call's message is out
+        self._message: Any = None  # what this step gave to vLLM, for `finish_streaming`
+        self._responses = False
+        kind = type(self)
+        if kind._checked is not tokenizer:
+            # vLLM makes one parser when it starts, so what does not fit is said then.
+            check_model(kind.toolwire_format, tokenizer)
+            kind._checked = tokenizer
+
+    # -- requests -----------------------------------------------------------------------------
+
+    def adjust_request(self, request: Any) -> Any:
+        """Markers that are special tokens have to be in the text."""
+        if read_choice(request.tool_choice, request.tools).mode != "none":
+            request.skip_special_tokens = False
+        return request
+
+    def get_structural_tag(
+        self, request: Any, *, reasoning: bool = False, strict_level: Any = 0
+    ) -> Any:
+        """The constraint for this request, as xgrammar's class; None leaves the model free."""
+        choice = read_choice(request.tool_choice, request.tools)
+        if not choice.forced and os.environ.get(_ENFORCE) == "0":
+            return None
+        tag = constrain(
+            get_format(self.toolwire_format),
+            self._tools(request),
+            choice,
+            parallel=request.parallel_tool_calls is not False,
+            every_schema=int(strict_level) >= 2,
+        )
+        return None if tag is None else self._api.StructuralTag.model_validate(tag)
+
+    def _tools(self, request: Any) -> list[dict[str, Any]]:
+        return tool_dicts(self._api.get_function_tools(request.tools or []))
+
+    def _open(self, request: Any) -> Parser | None:
+        """The core's parser for this request; None where text is just text."""
+        choice = read_choice(request.tool_choice, request.tools)
+        if choice.mode == "none":
+            return None
+        self._single = request.parallel_tool_calls is False
+        tools = self._tools(request)
+        return Parser(self._format(tools, choice), tools or None)
+
+    def _format(self, tools: list[dict[str, Any]], choice: Choice) -> str:
+        return reading_format(get_format(self.toolwire_format), tools, choice)
+
+    # -- a whole answer -----------------------------------------------------------------------
+
+    def extract_tool_calls(self, model_output: str, request: Any) -> Any:
+        parser = self._open(request)
+        if parser is None:
+            return self._api.ExtractedToolCallInformation(
+                tools_called=False, tool_calls=[], content=model_output
+            )
+        events = [*parser.feed(model_output), *parser.finish()]
+        content = "".join(event.text for event in events if type(event) is Content)
+        calls = self._whole_calls(events)
+        return self._api.ExtractedToolCallInformation(
+            tools_called=bool(calls), tool_calls=calls, content=content or None
+        )
+
+    def _whole_calls(self, events: Sequence[Event]) -> list[Any]:
+        starts = [event for event in events if type(event) is CallStart]
+        texts: dict[int, list[str]] = {start.index: [] for start in starts}
+        for event in events:
+            if type(event) is Arguments:
+                texts[event.index].append(event.text)
+        if self._single:
+            del starts[1:]
+        return [
+            self._api.ToolCall(
+                id=start.id or make_id(),
+                function=self._api.FunctionCall(
+                    name=start.name, arguments="".join(texts[start.index])
+                ),
+            )
+            for start in starts
+        ]
+
+    # -- a stream -----------------------------------------------------------------------------
+
+    def extract_tool_calls_streaming(
+        self,
+        previous_text: str,
+        current_text: str,
+        delta_text: str,
+        previous_token_ids: Sequence[int],
+        current_token_ids: Sequence[int],
+        delta_token_ids: Sequence[int],
+        request: Any,
+    ) -> Any:
+        feed = self._feed
+        if feed is None:
+            feed = self._start(request)
+        events = feed(delta_text)
+        if len(events) == 1 and not self._held:
+            event = events[0]
+            if type(event) is Arguments and not (self._single and event.index):
+                # Nearly every token of a long call comes this way.
+                api = self._api
+                function = api.DeltaFunctionCall(arguments=event.text)
+                call = api.DeltaToolCall(index=event.index, function=function)
+                self._message = message = api.DeltaMessage(tool_calls=[call])
+                return message
+        self._message = message = self._encode(events)
+        return message
+
+    def _start(self, request: Any) -> Callable[[str], Any]:
+        self._responses = hasattr(request, "input")
+        self._parser = self._open(request)
+        self._feed = self._parser.feed if self._parser is not None else _as_content
+        return self._feed
+
+    def finish_streaming(self) -> Any:
+        """The end of the text: what was undecided goes out with the step's message."""
+        message, self._message = self._message, None
+        events = self._parser.finish() if self._parser is not None else ()
+        if message is None:
+            return self._encode(events, last=True)
+        self._merge(message, events)
+        return None
+
+    def get_remaining_unstreamed_args(self) -> str:
+        return ""
+
+    # -- events to messages -------------------------------------------------------------------
+
+    def _encode(self, events: Sequence[Event], last: bool = False) -> Any:
+        texts, calls = self._sort(events)
+        held = self._held
+        held.extend(texts)
+        fields: dict[str, Any] = {}
+        if calls:
+            fields["tool_calls"] = calls
+        if held and (last or not calls or calls[0].id is not None):
+            fields["content"] = "".join(held)
+            held.clear()
+        return self._api.DeltaMessage(**fields) if fields else None
+
+    def _sort(self, events: Sequence[Event]) -> tuple[list[str], list[Any]]:
+        """Text on one side, on the other one entry for each call that these events touch."""
+        api = self._api
+        texts: list[str] = []
+        calls: list[Any] = []
+        for event in events:
+            kind = type(event)
+            if kind is Content:
+                texts.append(event.text)  # type: ignore[union-attr]
+            elif kind is CallStart:
+                self._add_start(calls, event)  # type: ignore[arg-type]
+            elif kind is Arguments and not (self._single and event.index):  # type: ignore[union-attr]
+                if not (calls and calls[-1].index == event.index):  # type: ignore[union-attr]
+                    function = api.DeltaFunctionCall(arguments="")
+                    calls.append(api.DeltaToolCall(index=event.index, function=function))  # type: ignore[union-attr]
+                calls[-1].function.arguments += event.text  # type: ignore[union-attr]
+        return texts, calls
+
+    def _add_start(self, calls: list[Any], event: CallStart) -> None:
+        if self._single and event.index:
+            return
+        calls.append(
+            self._api.DeltaToolCall(
+                id=event.id or make_id(),
+                type="function",
+                index=event.index,
+                function=self._api.DeltaFunctionCall(name=event.name, arguments=""),
+            )
+        )
+
+    def _merge(self, message: Any, events: Sequence[Event]) -> None:
+        texts, calls = self._sort(events)
+        for call in calls:
+            before = message.tool_calls[-1] if message.tool_calls else None
+            if before is not None and before.index == call.index:
+                before.function.arguments += call.function.arguments
+            else:
+                message.tool_calls = [*message.tool_calls, call]
+        text = "".join([*self._held, *texts])
+        self._held.clear()
+        if not text:
+            return
+        if self._responses and message.tool_calls and message.tool_calls[0].id is None:
+            # vLLM's Responses stream would close the call before its last arguments are out, and
+            # fail. A call is worth more than the words after it.
+            vllm_api.log.warning("Text after a call's last piece was dropped: %r", text)
+            return
+        message.content = (message.content or "") + text
+
+
+def _as_content(text: str) -> Sequence[Event]:
+    return (Content(text),) if text else ()
+
+
+@cache
+def parser_class(format_name: str) -> Any:
+    """The ToolParser class of a format. `get_format` says so where there is none of that name."""
+    api = vllm_api.load()
+    name = get_format(format_name).name
+    members = {
+        "__module__": __name__,
+        "__doc__": f"Reads the tool calls of the format {name}.",
+        "toolwire_format": name,
+        "_api": api,
+        # Any name will do: it makes vLLM ask `get_structural_tag`, which is our own.
+        "structural_tag_model": f"toolwire_{name}",
+    }
+    return type(f"toolwire_{name}", (Adapter, api.ToolParser), members)

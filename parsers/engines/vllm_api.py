@@ -1,0 +1,110 @@
+"""Where vLLM keeps what the plugin needs, and which versions of vLLM that is known for.
+
+Nothing here is imported until vLLM asks for a parser. Releases moved these classes about; the
+places are tried newest first, here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+from ..errors import ToolwireError
+
+#: The releases the test suite was really run on. Older ones lack engine-based streaming.
+OLDEST = (0, 32)
+NEWEST = (0, 32)
+
+_PROTOCOL = (
+    "vllm.entrypoints.generate.base.protocol",
+    "vllm.entrypoints.openai.engine.protocol",
+    "vllm.entrypoints.openai.protocol",
+)
+_PARSERS = ("vllm.tool_parsers", "vllm.entrypoints.openai.tool_parsers")
+
+log = logging.getLogger("vllm.toolwire")
+
+
+@dataclass(frozen=True, slots=True)
+class VllmApi:
+    """The classes of the installed vLLM, wherever it keeps them."""
+
+    ToolParser: Any
+    ToolParserManager: Any
+    DeltaMessage: Any
+    DeltaToolCall: Any
+    DeltaFunctionCall: Any
+    ExtractedToolCallInformation: Any
+    ToolCall: Any
+    FunctionCall: Any
+    get_function_tools: Any
+    StructuralTag: Any
+
+
+def versions_that_work() -> str:
+    oldest, newest = (".".join(map(str, version)) for version in (OLDEST, NEWEST))
+    if oldest == newest:
+        return f"vLLM {oldest}"
+    return f"vLLM {oldest} to {newest}"
+
+
+def check_version(version: str) -> None:
+    """Stops where vLLM is too old; says so in the log where it is newer than what was tried."""
+    numbers = re.match(r"(\d+)\.(\d+)", version)
+    if numbers is None:  # a build from source may call itself "dev"
+        log.warning("toolwire works with %s; this vLLM is %r.", versions_that_work(), version)
+        return
+    found = (int(numbers[1]), int(numbers[2]))
+    if found < OLDEST:
+        raise ToolwireError(
+            f"toolwire works with {versions_that_work()}, and this is vLLM {version}, which is "
+            "too old: upgrade vLLM."
+        )
+    if found > NEWEST:
+        log.warning(
+            "toolwire was tested with %s, and this is vLLM %s, which is newer. If a parser fails, "
+            "upgrade toolwire or install a vLLM it was tested with.",
+            versions_that_work(),
+            version,
+        )
+
+
+def _first(modules: tuple[str, ...], name: str) -> Any:
+    for module in modules:
+        try:
+            found = getattr(import_module(module), name, None)
+        except ModuleNotFoundError as error:
+            if not (error.name or "").startswith("vllm"):
+                raise  # something vLLM itself needs is missing: that is the better message
+            continue
+        if found is not None:
+            return found
+    raise ToolwireError(
+        f"toolwire did not find {name} in this vLLM; it works with {versions_that_work()}."
+    )
+
+
+def parser_manager() -> Any:
+    """vLLM's register of tool parsers."""
+    return _first(_PARSERS, "ToolParserManager")
+
+
+@lru_cache(maxsize=1)
+def load() -> VllmApi:
+    check_version(str(import_module("vllm").__version__))
+    return VllmApi(
+        ToolParser=_first(_PARSERS, "ToolParser"),
+        ToolParserManager=parser_manager(),
+        DeltaMessage=_first(_PROTOCOL, "DeltaMessage"),
+        DeltaToolCall=_first(_PROTOCOL, "DeltaToolCall"),
+        DeltaFunctionCall=_first(_PROTOCOL, "DeltaFunctionCall"),
+        ExtractedToolCallInformation=_first(_PROTOCOL, "ExtractedToolCallInformation"),
+        ToolCall=_first(_PROTOCOL, "ToolCall"),
+        FunctionCall=_first(_PROTOCOL, "FunctionCall"),
+        get_function_tools=_first(("vllm.tool_parsers.utils",), "get_function_tools"),
+        StructuralTag=_first(("xgrammar",), "StructuralTag"),
+    )

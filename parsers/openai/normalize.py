@@ -1,0 +1,334 @@
+"""Tool calls as servers really send them, put into the one shape that clients expect.
+
+A call goes out as `{"id", "type": "function", "function": {"name", "arguments"}}` with arguments that
+are a string of valid JSON. What can be repaired without guessing is repaired; what can't is dropped.
+Nothing happens in silence: each repair and each loss is a `Finding`.
+
+- `arguments` that are valid JSON stay as they are, byte for byte; an object is written as JSON.
+- Arguments that are not JSON are wrapped: `{"input": "…"}`.
+- Without arguments (no key, or null), or without the structure of a call, a call is dropped.
+- The last call of an answer that was cut off is dropped if it did not get to its end.
+- A missing id is made; an id that was there before in the same answer is replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.schema import encode, json_type
+from ..core.spec import Format
+from ..errors import ToolwireError
+from .message import Message, ToolCall, make_id, parse
+
+Json = dict[str, Any]
+
+#: The finish reasons that say: the model was stopped before it was done.
+CUT_REASONS = frozenset({"length", "content_filter", "abort", "error"})
+CALL_REASONS = frozenset({"stop", "tool_calls", "function_call"})
+
+_MADE_ID = re.compile(r"call_[0-9a-f]{24}")
+_log = logging.getLogger("toolwire")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was wrong with a call, and what was done about it.
+
+    `reason` is invalid_json, missing_arguments, bad_structure, duplicate_id, truncated, or None where
+    nothing was malformed; `action` is wrapped, dropped, text_parsed, id_made, or None.
+    """
+
+    reason: str | None
+    action: str | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a request asked for, as far as it decides how its answer is read."""
+
+    format: str | Format | None = None  # read calls from the text in this format; None: never
+    tools: Any = None
+    tool_choice: Any = None
+    parallel: bool = True
+    legacy: bool = False  # the client speaks `functions` and wants `function_call`
+    sequential_ids: bool = False  # `Search_0` for calls found in the text, not `call_…`
+    taken_ids: frozenset[str] = frozenset()  # the ids of earlier turns
+
+    @property
+    def reads_text(self) -> bool:
+        return bool(self.format and self.tools) and self.tool_choice != "none"
+
+    def text_id(self, id: str, name: str, used: Collection[str]) -> str:
+        """The id of a call found in the text. One that the model itself wrote stays."""
+        if not self.sequential_ids or not _MADE_ID.fullmatch(id):
+            return id
+        number = len(self.taken_ids) + len(used)
+        while f"{name}_{number}" in self.taken_ids or f"{name}_{number}" in used:
+            number += 1
+        return f"{name}_{number}"
+
+
+class CallNormalizer:
+    """Normalises the calls of one answer, one after the other."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self.ids: set[str] = set()
+
+    def take(self, call: Any, *, cut: bool = False) -> Json | None:
+        """The call as it may be sent, or None. `cut`: the answer was cut off in or after this call."""
+        if _is_custom(call):
+            return dict(call)  # free text by design: there is nothing to check
+        shaped = _shape(call)
+        if shaped is None:
+            self.note("bad_structure", "dropped", "a call has no function with a name")
+            return None
+        function: Json = shaped["function"]
+        arguments = self._arguments(function, cut)
+        if arguments is None:
+            return None
+        id = self.id_for(shaped.pop("id", None), function["name"])
+        function["arguments"] = arguments
+        rest = {key: value for key, value in shaped.items() if key not in ("type", "function")}
+        return {"id": id, "type": "function", "function": function} | rest
+
+    def note(self, reason: str | None, action: str | None, detail: str) -> None:
+        self.findings.append(Finding(reason, action, detail))
+
+    def _arguments(self, function: Json, cut: bool) -> str | None:
+        name, value = function["name"], function.get("arguments")
+        if isinstance(value, Mapping):
+            value = json.dumps(value, ensure_ascii=False)
+        if cut and not (isinstance(value, str) and json_type(value)):
+            self.note("truncated", "dropped", f"the call of {name!r} was cut off")
+            return None
+        if value is None:
+            self.note("missing_arguments", "dropped", f"the call of {name!r} has no arguments")
+            return None
+        if not isinstance(value, str):
+            kind = type(value).__name__
+            self.note("bad_structure", "dropped", f"the arguments of {name!r} are of type {kind}")
+            return None
+        if not value:
+            return "{}"
+        if json_type(value):
+            return value
+        self.note("invalid_json", "wrapped", f"the arguments of {name!r} are not valid JSON")
+        return f'{{"input": {encode(value)}}}'
+
+    def id_for(self, id: Any, name: str) -> str:
+        """The id to send: the given one, or a new one where it is missing or was there before."""
+        if isinstance(id, str) and id and id not in self.ids:
+            self.ids.add(id)
+            return id
+        repeated = isinstance(id, str) and bool(id)
+        what = "repeats the id of another call" if repeated else "has no id"
+        self.note("duplicate_id" if repeated else None, "id_made", f"the call of {name!r} {what}")
+        made = make_id()
+        self.ids.add(made)
+        return made
+
+
+def _is_custom(call: Any) -> bool:
+    return (
+        isinstance(call, Mapping)
+        and call.get("type") == "custom"
+        and isinstance(call.get("custom"), Mapping)
+    )
+
+
+def _shape(call: Any) -> Json | None:
+    """The call with a `function` of its own, also where name and arguments stood at the top level."""
+    if not isinstance(call, Mapping):
+        return None
+    shaped = dict(call)
+    function = shaped.get("function")
+    if isinstance(function, Mapping):
+        shaped["function"] = dict(function)
+    elif function is None or isinstance(function, str):
+        inner = {k: shaped.pop(k) for k in ("name", "arguments") if k in shaped}
+        if isinstance(function, str):
+            inner.setdefault("name", function)
+        shaped["function"] = inner
+    else:
+        return None
+    name = shaped["function"].get("name")
+    return shaped if isinstance(name, str) and name else None
+
+
+def normalize_tool_calls(
+    tool_calls: Any, *, finish_reason: str | None = None, findings: list[Finding] | None = None
+) -> list[Json]:
+    """`tool_calls` as a list of well-formed calls. What was wrong is added to `findings`."""
+    normalizer = CallNormalizer()
+    calls = _normalize_all(normalizer, tool_calls, finish_reason in CUT_REASONS)
+    _hand_over(normalizer.findings, findings)
+    return calls
+
+
+def _normalize_all(normalizer: CallNormalizer, tool_calls: Any, cut: bool) -> list[Json]:
+    if tool_calls is None:
+        return []
+    if isinstance(tool_calls, Mapping):
+        tool_calls = [tool_calls]
+    if not isinstance(tool_calls, (list, tuple)):
+        normalizer.note("bad_structure", "dropped", '"tool_calls" is not a list')
+        return []
+    last = len(tool_calls) - 1
+    taken = (normalizer.take(c, cut=cut and i == last) for i, c in enumerate(tool_calls))
+    return [call for call in taken if call is not None]
+
+
+def _hand_over(found: Iterable[Finding], findings: list[Finding] | None) -> None:
+    if findings is not None:
+        findings.extend(found)
+        return
+    for finding in found:
+        _log.warning("%s (%s)", finding.detail, finding.action or finding.reason)
+
+
+def unify(
+    message: Any,
+    format: str | Format | None = None,
+    tools: Any = None,
+    *,
+    findings: list[Finding] | None = None,
+) -> list[ToolCall]:
+    """One list of calls from any assistant message: native calls, else those in its text.
+
+    A broken call is skipped and reported: added to `findings`, or logged where there is no such list.
+    """
+    fields = _fields(message)
+    normalizer = CallNormalizer()
+    given = fields.get("tool_calls")
+    if not given and isinstance(fields.get("function_call"), Mapping):
+        given = [{"function": fields["function_call"]}]
+    found: list[Finding] = []
+    calls = []
+    for call in given if isinstance(given, (list, tuple)) else [given] if given else []:
+        before = len(normalizer.findings)
+        taken = normalizer.take(call)
+        fresh = normalizer.findings[before:]
+        if any(finding.action == "wrapped" for finding in fresh):
+            fresh, taken = [Finding("invalid_json", "dropped", fresh[0].detail)], None
+        found += fresh
+        if taken is not None and "function" in taken:
+            function = taken["function"]
+            calls.append(ToolCall(taken["id"], function["name"], function["arguments"]))
+    _hand_over(found, findings)
+    text = fields.get("content")
+    if calls or format is None or not isinstance(text, str):
+        return calls
+    return parse(format, text, tools).tool_calls
+
+
+def _fields(message: Any) -> Mapping[str, Any]:
+    """A message's fields, whether it is a dict, one of toolwire's, or an object of an SDK."""
+    if isinstance(message, Mapping):
+        return message
+    if isinstance(message, Message):
+        calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in message.tool_calls]
+        return {"content": message.content, "tool_calls": calls}
+    dump = getattr(message, "model_dump", None)
+    if not callable(dump):
+        raise ToolwireError(
+            f"a message must be a dict or an object of an SDK, not {type(message).__name__}"
+        )
+    fields: Mapping[str, Any] = dump()
+    return fields
+
+
+def corrected_reason(reason: str | None, has_calls: bool, legacy: bool = False) -> str | None:
+    """The finish reason to report, given what really goes out."""
+    if reason not in CALL_REASONS:
+        return reason
+    if not has_calls:
+        return "stop"
+    return "function_call" if legacy else "tool_calls"
+
+
+def normalize_response(response: Json, policy: Policy) -> tuple[Json, list[Finding], int]:
+    """A whole Chat Completions answer as it may be sent, what was found, and how many calls it has.
+
+    The very same object comes back where nothing had to change.
+    """
+    choices = response.get("choices")
+    if not isinstance(choices, list):
+        return response, [], 0
+    findings: list[Finding] = []
+    changed, count = [], 0
+    for choice in choices:
+        normal, found, calls = _normalize_choice(choice, policy)
+        changed.append(normal)
+        findings += found
+        count += calls
+    if changed == choices:
+        return response, findings, count
+    return response | {"choices": changed}, findings, count
+
+
+def _normalize_choice(choice: Any, policy: Policy) -> tuple[Any, list[Finding], int]:
+    if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+        return choice, [], 0
+    reason = choice.get("finish_reason")
+    normalizer = CallNormalizer()
+    message = dict(choice["message"])
+    native = message.pop("tool_calls", None)
+    old_style = message.pop("function_call", None)
+    if native is None and isinstance(old_style, Mapping):
+        native = [{"function": old_style}]
+    if not native and policy.reads_text and isinstance(message.get("content"), str):
+        calls = _calls_in_text(normalizer, message, policy, reason in CUT_REASONS)
+    else:
+        calls = _normalize_all(normalizer, native, reason in CUT_REASONS)
+    if policy.legacy or not policy.parallel:
+        calls = only_first(normalizer, calls)
+    _settle_content(message, bool(calls))
+    if calls and policy.legacy:
+        message["function_call"] = calls[0].get("function")
+    elif calls or native == []:
+        message["tool_calls"] = calls
+    normal = choice | {"message": message}
+    if "finish_reason" in choice:
+        normal["finish_reason"] = corrected_reason(reason, bool(calls), policy.legacy)
+    return normal, normalizer.findings, len(calls)
+
+
+def only_first(normalizer: CallNormalizer, calls: list[Json]) -> list[Json]:
+    """The client asked for one call at a time, and later ones must not reach it."""
+    for call in calls[1:]:
+        name = (call.get("function") or {}).get("name")
+        normalizer.note(None, "dropped", f"the call of {name!r} is one more than was asked for")
+    return calls[:1]
+
+
+def _calls_in_text(
+    normalizer: CallNormalizer, message: Json, policy: Policy, cut: bool
+) -> list[Json]:
+    assert policy.format is not None
+    found = parse(policy.format, message["content"], policy.tools)
+    if not found.tool_calls:
+        return []
+    message["content"] = found.content
+    calls = []
+    for i, call in enumerate(found.tool_calls):
+        id = policy.text_id(call.id, call.name, normalizer.ids)
+        raw = {"id": id, "function": {"name": call.name, "arguments": call.arguments}}
+        taken = normalizer.take(raw, cut=cut and i == len(found.tool_calls) - 1)
+        if taken is not None:
+            normalizer.note(None, "text_parsed", f"a call of {call.name!r} was found in the text")
+            calls.append(taken)
+    return calls
+
+
+def _settle_content(message: Json, has_calls: bool) -> None:
+    content = message.get("content")
+    blank = isinstance(content, str) and not content.strip()
+    if not content or (has_calls and blank):
+        message["content"] = None

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# The tests of the vLLM plugin: installs vLLM and toolwire into .venvs/vllm and runs them there,
+# against vLLM's own classes and against real servers. What follows goes to pytest.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+scripts/lib/install_vllm.sh gguf jsonschema openai psutil pytest
+# Only the engine tests' own settings count here, and no toolwire but the installed one.
+exec .venvs/vllm/bin/python -m pytest --confcutdir=tests/engines -p no:cacheprovider \
+    tests/engines/vllm "$@"

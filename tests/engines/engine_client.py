@@ -1,0 +1,153 @@
+"""Asks a server through the official client, in the four ways there are, and reads the answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from openai import AsyncOpenAI
+
+T = TypeVar("T")
+#: The name under which the tests' servers serve their model.
+MODEL = "model"
+#: As many requests as the server runs at once.
+AT_ONCE = 32
+
+
+@dataclass
+class Answer:
+    """What a client ends up with, whichever way it asked."""
+
+    content: str | None = None
+    calls: list[tuple[str, str]] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    finish: str | None = None
+    deltas: list[dict[str, Any]] = field(default_factory=list)
+
+
+def flat(tools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Tools in the shape of the Responses API."""
+    return [{"type": "function", **tool["function"]} for tool in tools]
+
+
+class Asker:
+    def __init__(self, url: str) -> None:
+        self._url = f"{url}/v1"
+
+    def all(self, jobs: Iterable[Callable[[AsyncOpenAI], Awaitable[T]]]) -> list[T]:
+        """Runs the jobs side by side and gives their results in order."""
+        return asyncio.run(self._all(list(jobs)))
+
+    async def _all(self, jobs: list[Callable[[AsyncOpenAI], Awaitable[T]]]) -> list[T]:
+        places = asyncio.Semaphore(AT_ONCE)
+        client = AsyncOpenAI(base_url=self._url, api_key="none", timeout=600, max_retries=0)
+
+        async def run(job: Callable[[AsyncOpenAI], Awaitable[T]]) -> T:
+            async with places:
+                return await job(client)
+
+        async with client:
+            return await asyncio.gather(*(run(job) for job in jobs))
+
+
+def body(tools: Any, script: list[int] | None, **more: Any) -> dict[str, Any]:
+    """The parts of a request that all ways share. `format` names the parser to use."""
+    arguments: dict[str, Any] = {}
+    if script is not None:
+        arguments["script"] = script
+    if "format" in more:
+        arguments["format"] = more.pop("format")
+    extra = {"vllm_xargs": arguments} if arguments else {}
+    return {"model": MODEL, "temperature": 0, "tools": tools, "extra_body": extra, **more}
+
+
+async def chat(client: AsyncOpenAI, messages: Any, **request: Any) -> list[Answer]:
+    """Chat Completions, whole: one answer for each choice."""
+    got = await client.chat.completions.create(messages=messages, **request)
+    return [
+        Answer(
+            content=choice.message.content,
+            calls=[
+                (c.function.name, c.function.arguments) for c in choice.message.tool_calls or []
+            ],
+            ids=[c.id for c in choice.message.tool_calls or []],
+            finish=choice.finish_reason,
+        )
+        for choice in got.choices
+    ]
+
+
+async def chat_stream(client: AsyncOpenAI, messages: Any, **request: Any) -> list[Answer]:
+    """Chat Completions, streamed."""
+    answers = [Answer() for _ in range(request.get("n", 1))]
+    stream = await client.chat.completions.create(messages=messages, stream=True, **request)
+    async for chunk in stream:
+        for choice in chunk.choices:
+            answer = answers[choice.index]
+            delta = choice.delta.model_dump(exclude_unset=True)
+            answer.deltas.append(delta)
+            answer.finish = choice.finish_reason or answer.finish
+            take_in(answer, delta)
+    return answers
+
+
+def take_in(answer: Answer, delta: dict[str, Any]) -> None:
+    if delta.get("content"):
+        answer.content = (answer.content or "") + delta["content"]
+    for piece in delta.get("tool_calls") or []:
+        function = piece["function"]
+        if piece["index"] == len(answer.calls):
+            answer.calls.append((function["name"], ""))
+            answer.ids.append(piece["id"])
+        name, arguments = answer.calls[piece["index"]]
+        answer.calls[piece["index"]] = (name, arguments + (function.get("arguments") or ""))
+
+
+async def responses(client: AsyncOpenAI, messages: Any, **request: Any) -> list[Answer]:
+    """Responses, whole."""
+    request["tools"] = flat(request["tools"])
+    got = await client.responses.create(input=messages, **request)
+    return [read_items([item.model_dump() for item in got.output])]
+
+
+async def responses_stream(client: AsyncOpenAI, messages: Any, **request: Any) -> list[Answer]:
+    """Responses, streamed; the pieces must add up to the items that the events call done."""
+    request["tools"] = flat(request["tools"])
+    texts: list[str] = []
+    arguments: dict[str, str] = {}
+    items: list[dict[str, Any]] = []
+    stream = await client.responses.create(input=messages, stream=True, **request)
+    async for event in stream:
+        if event.type == "response.output_text.delta":
+            texts.append(event.delta)
+        elif event.type == "response.function_call_arguments.delta":
+            arguments[event.item_id] = arguments.get(event.item_id, "") + event.delta
+        elif event.type == "response.output_item.done":
+            items.append(event.item.model_dump())
+    answer = read_items(items)
+    assert "".join(texts) == (answer.content or "")
+    streamed = [arguments.get(i["id"], "") for i in items if i["type"] == "function_call"]
+    assert streamed == [call[1] for call in answer.calls]
+    return [answer]
+
+
+def read_items(items: list[dict[str, Any]]) -> Answer:
+    answer = Answer()
+    for item in items:
+        if item["type"] == "function_call":
+            answer.calls.append((item["name"], item["arguments"]))
+            answer.ids.append(item["call_id"])
+        elif item["type"] == "message":
+            text = "".join(part["text"] for part in item["content"])
+            answer.content = (answer.content or "") + text
+    return answer
+
+
+WAYS = {
+    "chat": chat,
+    "chat-stream": chat_stream,
+    "responses": responses,
+    "responses-stream": responses_stream,
+}

@@ -1,0 +1,45 @@
+"""Makes the real engine write a given text, token for token.
+
+The client sends token ids as `vllm_xargs={"script": [...]}`; everything after sampling (the
+detokenizer, the parser, the server) then works on them as on any model's output. A request
+without a script is the model's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from vllm.v1.sample.logits_processor import AdapterLogitsProcessor
+
+
+class ScriptedOutput(AdapterLogitsProcessor):  # type: ignore[misc]
+    def __init__(self, config: Any, device: torch.device, is_pin_memory: bool) -> None:
+        super().__init__(config, device, is_pin_memory)
+        self._end: int = config.model_config.hf_config.eos_token_id
+
+    @classmethod
+    def validate_params(cls, params: Any) -> None:
+        script = (params.extra_args or {}).get("script")
+        if script is not None and not isinstance(script, list):
+            raise ValueError("vllm_xargs.script is a list of token ids")
+
+    def is_argmax_invariant(self) -> bool:
+        return False
+
+    def new_req_logits_processor(
+        self, params: Any
+    ) -> Callable[[list[int], torch.Tensor], torch.Tensor] | None:
+        script = (params.extra_args or {}).get("script")
+        if script is None:
+            return None
+
+        def follow(written: list[int], logits: torch.Tensor) -> torch.Tensor:
+            place = len(written)
+            token = int(script[place]) if place < len(script) else self._end
+            logits.fill_(float("-inf"))
+            logits[token] = 0.0
+            return logits
+
+        return follow

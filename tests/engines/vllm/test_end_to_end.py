@@ -1,0 +1,108 @@
+"""Scripted outputs through a real server: what the official client ends up with.
+
+All requests are sent side by side by one fixture, since the server is quickest with many at a time;
+the tests then look at the answers one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from engine_cases import ADD_ONE_TWO, CASES, ONE_TWO, TOOLS, Case
+from engine_client import WAYS, Answer, Asker, body, chat, chat_stream
+from tokenizers import Tokenizer
+
+QUESTION = [{"role": "user", "content": "Go."}]
+
+
+def ids(tokenizer: Tokenizer, text: str) -> list[int]:
+    found: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
+    return found
+
+
+@pytest.fixture(scope="session")
+def answers(asker: Asker, tokenizer: Tokenizer) -> dict[tuple[str, str], Answer]:
+    """The answer to every case, asked for in every way."""
+
+    def job(case: Case, ask: Callable[..., Any]) -> Callable[..., Any]:
+        request = body(case.tools, ids(tokenizer, case.text), format=case.format)
+        return lambda client: ask(client, QUESTION, **request)
+
+    keys = [(str(case), way) for case in CASES for way in WAYS]
+    jobs = [job(case, ask) for case in CASES for ask in WAYS.values()]
+    return {key: got[0] for key, got in zip(keys, asker.all(jobs), strict=True)}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_scripted(case: Case, way: str, answers: dict[tuple[str, str], Answer]) -> None:
+    got = answers[str(case), way]
+    assert got.calls == case.calls
+    assert (got.content or None) == case.content
+    assert all(got.ids)
+    assert len(set(got.ids)) == len(got.calls)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_finish_reason(case: Case, answers: dict[tuple[str, str], Answer]) -> None:
+    for way in ("chat", "chat-stream"):
+        assert answers[str(case), way].finish == ("tool_calls" if case.calls else "stop")
+
+
+def test_the_arguments_stream(answers: dict[tuple[str, str], Answer]) -> None:
+    """A call is not sent in one piece, and its name comes with its first piece."""
+    deltas = answers["hermes-mission", "chat-stream"].deltas
+    pieces = [call for delta in deltas for call in delta.get("tool_calls") or []]
+    assert len(pieces) > 5
+    assert pieces[0]["function"]["name"] == "add"
+    assert all("content" not in delta for delta in deltas if delta.get("tool_calls"))
+
+
+def test_cut_by_the_token_limit(asker: Asker, tokenizer: Tokenizer) -> None:
+    script = ids(tokenizer, ADD_ONE_TWO)
+    length = len(ids(tokenizer, ADD_ONE_TWO[: ADD_ONE_TWO.index('"b"')]))
+    request = body(TOOLS, script, max_tokens=length)
+    whole, streamed = asker.all(
+        [
+            lambda client: chat(client, QUESTION, **request),
+            lambda client: chat_stream(client, QUESTION, **request),
+        ]
+    )
+    for (answer,) in (whole, streamed):
+        ((name, arguments),) = answer.calls
+        assert name == "add"
+        assert arguments.startswith('{"a": 1,')
+        assert ONE_TWO.startswith(arguments)
+    assert streamed[0].finish == "length"
+
+
+def test_several_choices(asker: Asker, tokenizer: Tokenizer) -> None:
+    request = body(TOOLS, ids(tokenizer, f"Sure.\n{ADD_ONE_TWO}"), n=3, temperature=1)
+    del request["temperature"]  # vLLM wants sampling for n > 1; the script decides all the same
+    for answers in asker.all(
+        [
+            lambda client: chat(client, QUESTION, **request),
+            lambda client: chat_stream(client, QUESTION, **request),
+        ]
+    ):
+        assert [(a.calls, a.content) for a in answers] == [([("add", ONE_TWO)], "Sure.")] * 3
+        assert len({a.ids[0] for a in answers}) == 3
+
+
+def test_no_tool_choice(asker: Asker, tokenizer: Tokenizer) -> None:
+    text = f"Look:\n{ADD_ONE_TWO}\n"
+    request = body(TOOLS, ids(tokenizer, text), tool_choice="none")
+    jobs = [(lambda client, ask=ask: ask(client, QUESTION, **request)) for ask in WAYS.values()]
+    for (answer,) in asker.all(jobs):
+        assert (answer.calls, answer.content) == ([], text)
+
+
+def test_only_one_call(asker: Asker, tokenizer: Tokenizer) -> None:
+    """`parallel_tool_calls: false` in `auto`: the first call counts, whatever the model writes."""
+    text = "add(a=1, b=2)\nnoargs()"
+    request = body(TOOLS, ids(tokenizer, text), parallel_tool_calls=False, format="call_text")
+    jobs = [(lambda client, ask=ask: ask(client, QUESTION, **request)) for ask in WAYS.values()]
+    for (answer,) in asker.all(jobs):
+        assert answer.calls == [("add", ONE_TWO)]

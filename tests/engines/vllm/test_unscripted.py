@@ -1,0 +1,170 @@
+"""The model's own words: it calls a tool because it wants to, or because it has to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import jsonschema
+import pytest
+from engine_client import WAYS, Answer, Asker, body, chat, chat_stream
+
+CITY = {"type": "string", "maxLength": 20}
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "description": "The weather in a city",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": CITY},
+            "required": ["city"],
+            "additionalProperties": False,
+        },
+    },
+}
+BOOK = {
+    "type": "function",
+    "function": {
+        "name": "book_room",
+        "description": "Books a room",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "city": CITY,
+                "nights": {"type": "integer", "minimum": 1, "maximum": 30},
+                "kind": {"type": "string", "enum": ["single", "double"]},
+                "breakfast": {"type": "boolean"},
+            },
+            "required": ["city", "nights", "kind", "breakfast"],
+            "additionalProperties": False,
+        },
+    },
+}
+TOOLS = [WEATHER, BOOK]
+SCHEMAS = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}  # type: ignore[index]
+QUESTION = [{"role": "user", "content": "I need a room in Oslo for 2 nights."}]
+NAMED = {"type": "function", "function": {"name": "book_room"}}
+NAMED_FLAT = {"type": "function", "name": "book_room"}
+
+#: One format of each shape, since each shape is constrained in its own way.
+SHAPES = ["hermes", "labeled", "qwen3_coder", "glm45", "pythonic", "call_text", "gemma4", "cohere"]
+
+
+def example(city: str) -> list[dict[str, Any]]:
+    """A question, and the call that answered it."""
+    call = {
+        "id": "call_1",
+        "type": "function",
+        "function": {"name": "get_weather", "arguments": json.dumps({"city": city})},
+    }
+    return [
+        {"role": "user", "content": f"What is the weather in {city}?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+    ]
+
+
+def check(answer: Answer) -> list[str]:
+    """All of it is calls, and all calls fit; gives their names."""
+    assert answer.calls
+    assert not answer.content
+    for name, arguments in answer.calls:
+        jsonschema.validate(json.loads(arguments), SCHEMAS[name])
+    return [name for name, _ in answer.calls]
+
+
+Job = Callable[..., Any]
+
+
+def job(way: Callable[..., Any], **request: Any) -> Job:
+    tools = request.pop("tools", TOOLS)
+    asked = body(tools, None, max_tokens=400, **request)
+    if way not in (chat, chat_stream):
+        asked["max_output_tokens"] = asked.pop("max_tokens")
+    return lambda client: way(client, QUESTION, **asked)
+
+
+def test_auto_after_one_example(asker: Asker) -> None:
+    messages = [*example("Rome"), {"role": "user", "content": "What is the weather in Oslo?"}]
+    request = body([WEATHER], None, max_tokens=60)
+    for (answer,) in asker.all(
+        [
+            lambda client: chat(client, messages, **request),
+            lambda client: chat_stream(client, messages, **request),
+        ]
+    ):
+        assert answer.calls == [("get_weather", '{"city": "Oslo"}')]
+        assert answer.finish == "tool_calls"
+
+
+@pytest.fixture(scope="session")
+def forced(asker: Asker) -> dict[tuple[str, str, str], Answer]:
+    """Every shape, under `required` (one call) and with a named tool, in every way."""
+    jobs: dict[tuple[str, str, str], Job] = {}
+    for name in SHAPES:
+        for label, way in WAYS.items():
+            named = NAMED if label.startswith("chat") else NAMED_FLAT
+            jobs[name, "required", label] = job(
+                way, format=name, tool_choice="required", parallel_tool_calls=False
+            )
+            jobs[name, "named", label] = job(way, format=name, tool_choice=named)
+    return dict(zip(jobs, (got[0] for got in asker.all(jobs.values())), strict=True))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", SHAPES)
+def test_required(name: str, way: str, forced: dict[tuple[str, str, str], Answer]) -> None:
+    assert len(check(forced[name, "required", way])) == 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", SHAPES)
+def test_named(name: str, way: str, forced: dict[tuple[str, str, str], Answer]) -> None:
+    assert check(forced[name, "named", way]) == ["book_room"]
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_streamed_or_not_is_the_same(name: str, forced: dict[tuple[str, str, str], Answer]) -> None:
+    for choice in ("required", "named"):
+        whole, streamed = forced[name, choice, "chat"], forced[name, choice, "chat-stream"]
+        assert [call[0] for call in whole.calls] == [call[0] for call in streamed.calls]
+
+
+def test_strict_in_auto(asker: Asker) -> None:
+    """The model is free to talk; once it begins a call, the call fits the schema."""
+    strict = {"type": "function", "function": {**WEATHER["function"], "strict": True}}  # type: ignore[dict-item]
+    messages = [*example("Rome"), {"role": "user", "content": "What is the weather in Oslo?"}]
+    request = body([strict], None, max_tokens=60)
+    for (answer,) in asker.all(
+        [
+            lambda client: chat(client, messages, **request),
+            lambda client: chat_stream(client, messages, **request),
+        ]
+    ):
+        assert check(answer) == ["get_weather"]
+
+
+def test_a_schema_that_tags_cannot_express(asker: Asker) -> None:
+    """A least length: the call is asked for as JSON, and is a call all the same."""
+    parameters = {
+        "type": "object",
+        "properties": {"code": {"type": "string", "minLength": 3, "maxLength": 6}},
+        "required": ["code"],
+        "additionalProperties": False,
+    }
+    tool = {"type": "function", "function": {"name": "look_up", "parameters": parameters}}
+    jobs = [
+        job(
+            way,
+            tools=[tool],
+            format="qwen3_coder",
+            tool_choice="required",
+            parallel_tool_calls=False,
+        )
+        for way in WAYS.values()
+    ]
+    for (answer,) in asker.all(jobs):
+        ((name, arguments),) = answer.calls
+        assert name == "look_up"
+        jsonschema.validate(json.loads(arguments), parameters)

@@ -1,0 +1,101 @@
+"""Drives vLLM's own parser classes as its server does, without a server."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from engine_client import Answer, flat, take_in
+from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
+from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
+from vllm.parser.parser_manager import ParserManager
+
+Piece = tuple[str, list[int]]
+
+
+def chat_request(tools: Any, **more: Any) -> Any:
+    more.setdefault("tool_choice", "auto" if tools else "none")
+    return ChatCompletionRequest(
+        messages=[{"role": "user", "content": "Go."}], model="model", tools=tools or None, **more
+    )
+
+
+def responses_request(tools: Any, **more: Any) -> Any:
+    return ResponsesRequest(input="Go.", model="model", tools=flat(tools), **more)
+
+
+def make_parser(tokenizer: Any, name: str, request: Any, reasoning: str | None = None) -> Any:
+    kind = ParserManager.get_parser(
+        tool_parser_name=name, reasoning_parser_name=reasoning, enable_auto_tools=True
+    )
+    assert kind is not None
+    return kind(tokenizer, request.tools)
+
+
+def stream(parser: Any, pieces: Sequence[Piece], request: Any) -> Answer:
+    """Feeds the pieces and takes in the deltas, which must have the shape that clients expect."""
+    answer = Answer()
+    answer.finish = ""  # the reasoning
+    for number, (text, ids) in enumerate(pieces):
+        last = number == len(pieces) - 1
+        message = parser.parse_delta(text, ids, request, prompt_token_ids=[1], finished=last)
+        if message is None:
+            continue
+        delta = message.model_dump(exclude_unset=True)
+        answer.finish += delta.pop("reasoning", None) or ""
+        answer.deltas.append(delta)
+        check_shape(delta, started=len(answer.calls))
+        take_in(answer, delta)
+    return answer
+
+
+def check_shape(delta: dict[str, Any], started: int) -> None:
+    calls = delta.get("tool_calls") or []
+    indexes = [call["index"] for call in calls]
+    assert len(set(indexes)) == len(indexes), "an index appears twice in one delta"
+    for call in calls:
+        first = call["index"] >= started
+        assert set(call) == (
+            {"index", "id", "type", "function"} if first else {"index", "function"}
+        )
+        keys = {"name", "arguments"} if first else {"arguments"}
+        assert set(call["function"]) == keys
+        assert isinstance(call["function"]["arguments"], str)
+
+
+def whole(parser: Any, text: str, request: Any) -> Answer:
+    reasoning, content, calls = parser.parse(text, request, enable_auto_tools=True)
+    return Answer(
+        content=content,
+        calls=[(call.name, call.arguments) for call in calls or []],
+        ids=[call.id for call in calls or []],
+        finish=reasoning or "",
+    )
+
+
+def chunkings(text: str) -> Iterator[list[Piece]]:
+    """Single characters, threes, sevens, everything at once, and two random ways."""
+    for size in (1, 3, 7, max(len(text), 1)):
+        yield [(text[at : at + size], []) for at in range(0, len(text), size)]
+    for seed in (1, 2):
+        chance = random.Random(seed)
+        cuts = sorted(chance.sample(range(len(text) + 1), min(len(text), 6)))
+        ends = [*cuts, len(text)]
+        yield [(text[a:b], []) for a, b in zip([0, *cuts], ends, strict=True)]
+    # The end of the text often comes in a step of its own.
+    yield [(text, []), ("", [])]
+
+
+def token_chunks(tokenizer: Any, text: str, size: int) -> list[Piece]:
+    """Real tokens with their ids, `size` in a step (as speculative decoding gives them)."""
+    ids = tokenizer.encode(text, add_special_tokens=False)
+    pieces: list[Piece] = []
+    sent = 0
+    for at in range(0, len(ids), size):
+        known = tokenizer.decode(ids[: at + size])
+        if known.endswith("\ufffd"):  # half a character: it waits for its other half
+            known = known[:sent]
+        pieces.append((known[sent:], ids[at : at + size]))
+        sent = len(known)
+    return pieces

@@ -1,0 +1,395 @@
+"""Streamed answers: the same as whole ones, however they were cut."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toolwire.openai import accumulate, stream_normalize
+from toolwire.openai.normalize import Policy, normalize_response
+from toolwire.openai.stream_normalize import ChatStream
+
+from ..support import TOOLS, cut_at
+
+MARKED = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
+
+
+def chunk(delta: Any, reason: str | None = None, **more: Any) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": reason} | more
+    return {"id": "r", "object": "chat.completion.chunk", "model": "m", "choices": [choice]}
+
+
+def piece(arguments: Any = None, index: Any = 0, id: Any = None, name: Any = None) -> Any:
+    function = {k: v for k, v in (("name", name), ("arguments", arguments)) if v is not None}
+    entry: dict[str, Any] = {"index": index, "function": function}
+    if id is not None:
+        entry |= {"id": id, "type": "function"}
+    return {"tool_calls": [entry]}
+
+
+def run(
+    chunks: list[Any], mode: str = "verified", died: bool = False, **policy: Any
+) -> tuple[list[Any], list[Any]]:
+    stream = ChatStream(Policy(**policy), mode)
+    out = [sent for one in chunks for sent in stream.feed(one)] + stream.finish(died=died)
+    return out, [(finding.reason, finding.action) for finding in stream.findings]
+
+
+def deltas(chunks: list[Any]) -> list[Any]:
+    return [choice["delta"] for c in chunks for choice in c["choices"]]
+
+
+def reasons(chunks: list[Any]) -> list[Any]:
+    found = [choice["finish_reason"] for c in chunks for choice in c["choices"]]
+    return [reason for reason in found if reason is not None]
+
+
+def calls(chunks: list[Any]) -> list[Any]:
+    return [(c.id, c.name, c.arguments) for c in accumulate(deltas(chunks)).tool_calls]
+
+
+FRAGMENTS = [
+    chunk({"role": "assistant", "content": None}),
+    chunk(piece("", id="c1", name="add")),
+    chunk(piece('{"a"')),
+    chunk(piece(": 1}")),
+    chunk({}, "tool_calls"),
+]
+
+
+def test_text_passes_as_the_same_objects() -> None:
+    usage = {"id": "r", "choices": [], "usage": {"total_tokens": 3}}
+    chunks = [
+        chunk({"role": "assistant", "content": ""}),
+        chunk({"content": "Hi"}, logprobs={"content": []}),
+        chunk({"reasoning_content": "hm"}),
+        chunk({}, "stop"),
+        usage,
+        {"error": {"message": "x"}},
+        {"choices": [5]},
+    ]
+    for mode in ("verified", "live"):
+        out, findings = run(chunks, mode)
+        assert all(a is b for a, b in zip(out, chunks, strict=True))
+        assert findings == []
+
+
+def test_verified_sends_a_call_whole() -> None:
+    out, findings = run(FRAGMENTS)
+    whole = {"name": "add", "arguments": '{"a": 1}'}
+    entry = {"index": 0, "id": "c1", "type": "function", "function": whole}
+    assert deltas(out) == [{"role": "assistant", "content": None}, {"tool_calls": [entry]}, {}]
+    assert reasons(out) == ["tool_calls"]
+    assert out[1]["id"] == "r"
+    assert findings == []
+
+
+def test_live_sends_fragments_as_they_come() -> None:
+    out, _ = run(FRAGMENTS, "live")
+    assert len(out) == len(FRAGMENTS)
+    assert calls(out) == [("c1", "add", '{"a": 1}')]
+
+
+def test_text_streams_on_while_a_call_is_held() -> None:
+    chunks = [
+        chunk({"content": "A"} | piece('{"a"', id="c1", name="add")),
+        chunk({"content": "B"}),
+        chunk({"content": "C"} | piece(": 1}"), "stop"),
+    ]
+    stream = ChatStream()
+    assert deltas(stream.feed(chunks[0])) == [{"content": "A"}]
+    assert deltas(stream.feed(chunks[1])) == [{"content": "B"}]
+    last = stream.feed(chunks[2])
+    assert [list(d) for d in deltas(last)] == [["content"], ["tool_calls"], []]
+    assert reasons(last) == ["tool_calls"]
+
+
+def test_a_call_goes_out_once_the_next_one_begins() -> None:
+    stream = ChatStream()
+    stream.feed(chunk(piece("{}", id="c1", name="add")))
+    out = stream.feed(chunk(piece("{}", 1, "c2", "noargs")))
+    assert calls(out) == [("c1", "add", "{}")]
+
+
+def test_fragments_that_interleave() -> None:
+    chunks = [
+        chunk(piece('{"a"', 0, "c1", "add")),
+        chunk(piece('{"b"', 1, "c2", "add")),
+        chunk(piece(": 1}", 0)),
+        chunk(piece(": 2}", 1)),
+        chunk({}, "tool_calls"),
+    ]
+    for mode in ("verified", "live"):
+        assert calls(run(chunks, mode)[0]) == [("c1", "add", '{"a": 1}'), ("c2", "add", '{"b": 2}')]
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+@pytest.mark.parametrize(("first", "second"), [(1, 2), (0, 0), (None, None), (7, 3)])
+def test_calls_are_numbered_from_zero_without_gaps(mode: str, first: Any, second: Any) -> None:
+    chunks = [
+        chunk(piece("{}", first, "c1", "add")),
+        chunk(piece("{}", second, "c2", "noargs")),
+        chunk({}, "tool_calls"),
+    ]
+    out, findings = run(chunks, mode)
+    assert calls(out) == [("c1", "add", "{}"), ("c2", "noargs", "{}")]
+    entries = [e for d in deltas(out) for e in d.get("tool_calls", ())]
+    assert [e["index"] for e in entries] == [0, 1]
+    assert findings == []
+
+
+def test_a_dropped_call_leaves_no_hole() -> None:
+    chunks = [
+        chunk(piece(None, 0, "c1", "add")),
+        chunk(piece("{}", 1, "c2", "noargs")),
+        chunk({}, "tool_calls"),
+    ]
+    for mode in ("verified", "live"):
+        out, findings = run(chunks, mode)
+        entries = [e for d in deltas(out) for e in d.get("tool_calls", ())]
+        assert [(e["index"], e["id"]) for e in entries] == [(0, "c2")]
+        assert findings == [("missing_arguments", "dropped")]
+
+
+def test_invalid_json_is_wrapped_or_at_least_counted() -> None:
+    chunks = [chunk(piece('{"a": oops', id="c1", name="add")), chunk({}, "tool_calls")]
+    out, findings = run(chunks)
+    assert json.loads(calls(out)[0][2]) == {"input": '{"a": oops'}
+    assert findings == [("invalid_json", "wrapped")]
+    out, findings = run(chunks, "live")
+    assert calls(out)[0][2] == '{"a": oops'
+    assert findings == [("invalid_json", None)]
+
+
+def test_empty_arguments() -> None:
+    chunks = [chunk(piece("", id="c1", name="noargs")), chunk({}, "stop")]
+    for mode in ("verified", "live"):
+        out, findings = run(chunks, mode)
+        assert calls(out) == [("c1", "noargs", "{}")]
+        assert reasons(out) == ["tool_calls"]
+        assert findings == []
+
+
+def test_what_length_cut_off() -> None:
+    chunks = [chunk(piece("{}", id="c1", name="noargs")), chunk(piece('{"a', 1, "c2", "add"))]
+    out, findings = run([*chunks, chunk({}, "length")])
+    assert calls(out) == [("c1", "noargs", "{}")]
+    assert reasons(out) == ["length"]
+    assert findings == [("truncated", "dropped")]
+    out, findings = run([*chunks, chunk({}, "length")], "live")
+    assert findings == [("truncated", None)]
+    out, findings = run(chunks, died=True)
+    assert calls(out) == [("c1", "noargs", "{}")]
+    assert reasons(out) == []
+    assert findings == [("truncated", "dropped")]
+
+
+def test_a_stream_without_a_finish_reason_gets_one() -> None:
+    for mode in ("verified", "live"):
+        out, _ = run([chunk(piece("{}", id="c1", name="noargs"))], mode)
+        assert calls(out) == [("c1", "noargs", "{}")]
+        assert reasons(out) == ["tool_calls"]
+
+
+def test_calls_asked_for_but_none_sent() -> None:
+    assert reasons(run([chunk({"content": "x"}), chunk({}, "tool_calls")])[0]) == ["stop"]
+
+
+def test_ids_names_and_kilos_shapes() -> None:
+    chunks = [
+        chunk({"tool_calls": [{"index": 0, "name": "add", "arguments": {"a": 1}}]}),
+        chunk({"tool_calls": {"index": 1, "id": "c", "function": {"name": "no", "arguments": ""}}}),
+        chunk(piece("", 1, name="args")),
+        chunk(piece("{}", 2, "c", "noargs")),
+        chunk({"tool_calls": [5]}),
+        chunk({}, "stop"),
+    ]
+    out, findings = run(chunks)
+    assert [c[1:] for c in calls(out)] == [
+        ("add", '{"a": 1}'),
+        ("noargs", "{}"),
+        ("noargs", "{}"),
+    ]
+    assert len({c[0] for c in calls(out)}) == 3
+    wanted = [("bad_structure", "dropped"), (None, "id_made"), ("duplicate_id", "id_made")]
+    assert sorted(findings, key=str) == sorted(wanted, key=str)
+
+
+def test_a_name_that_comes_with_every_fragment() -> None:
+    chunks = [
+        chunk(piece('{"a"', id="c1", name="add")),
+        chunk(piece(": 1}", id="c1", name="add")),
+        chunk({}, "stop"),
+    ]
+    for mode in ("verified", "live"):
+        assert calls(run(chunks, mode)[0]) == [("c1", "add", '{"a": 1}')]
+
+
+def test_broken_arguments_and_free_text_calls() -> None:
+    custom = {"index": 4, "id": "x", "type": "custom", "custom": {"name": "shell", "input": "l"}}
+    chunks = [
+        chunk(piece(7, id="c1", name="add")),
+        chunk({"tool_calls": [custom]}),
+        chunk({"tool_calls": [{"index": 4, "custom": {"input": "s"}}]}),
+        chunk({}, "stop"),
+    ]
+    for mode in ("verified", "live"):
+        out, findings = run(chunks, mode)
+        entries = [e for d in deltas(out) for e in d.get("tool_calls", ())]
+        assert entries == [custom | {"index": 0}, {"index": 0, "custom": {"input": "s"}}]
+        assert reasons(out) == ["tool_calls"]
+        assert findings == [("bad_structure", "dropped")]
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_the_old_style_both_ways(mode: str) -> None:
+    out, _ = run(FRAGMENTS, mode, legacy=True)
+    assert all("tool_calls" not in delta for delta in deltas(out))
+    assert [c[1:] for c in calls(out)] == [("add", '{"a": 1}')]
+    assert reasons(out) == ["function_call"]
+    old = [
+        chunk({"function_call": {"name": "add", "arguments": ""}}),
+        chunk({"function_call": {"arguments": "{}"}}),
+        chunk({}, "function_call"),
+    ]
+    out, _ = run(old, mode)
+    assert [c[1:] for c in calls(out)] == [("add", "{}")]
+    assert reasons(out) == ["tool_calls"]
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_one_call_at_a_time(mode: str) -> None:
+    chunks = [
+        chunk(piece("{}", 0, "c1", "add")),
+        chunk(piece("{", 1, "c2", "add")),
+        chunk(piece("}", 1)),
+        chunk({}, "stop"),
+    ]
+    out, findings = run(chunks, mode, parallel=False)
+    assert calls(out) == [("c1", "add", "{}")]
+    assert findings == [(None, "dropped")]
+
+
+def test_several_choices() -> None:
+    both = chunk(piece("{}", id="c1", name="add"))
+    both["choices"].append({"index": 1, "delta": {"content": "x"}, "finish_reason": None})
+    end = chunk({}, "stop")
+    end["choices"].append({"index": 1, "delta": {}, "finish_reason": "stop"})
+    out, _ = run([both, end])
+    found = [(c["index"], c["delta"], c["finish_reason"]) for o in out for c in o["choices"]]
+    assert found[0] == (1, {"content": "x"}, None)
+    assert found[1][0] == 0
+    assert found[2:] == [(0, {}, "tool_calls"), (1, {}, "stop")]
+
+
+# Calls in the text
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_calls_in_the_text(mode: str) -> None:
+    chunks = [chunk({"role": "assistant", "content": ""})]
+    chunks += [chunk({"content": c}) for c in f"Sure. {MARKED}"]
+    out, findings = run([*chunks, chunk({}, "stop")], mode, format="hermes", tools=TOOLS)
+    assert accumulate(deltas(out)).content == "Sure."
+    assert [c[1:] for c in calls(out)] == [("add", '{"a": 1}')]
+    assert reasons(out) == ["tool_calls"]
+    assert findings == [(None, "text_parsed")]
+
+
+def test_native_calls_go_before_those_in_the_text() -> None:
+    chunks = [
+        chunk({"content": f"Sure. {MARKED} <tool_c"}),
+        chunk({"content": "!"} | piece("{}", id="c1", name="noargs")),
+        chunk({"content": MARKED}, "stop"),
+    ]
+    out, findings = run(chunks, format="hermes", tools=TOOLS)
+    assert calls(out) == [("c1", "noargs", "{}")]
+    assert accumulate(deltas(out)).content == f"Sure.  <tool_c!{MARKED}"
+    assert findings == [(None, "dropped")]
+
+
+def test_a_text_without_calls_is_verbatim() -> None:
+    chunks = [chunk({"content": "Use <tool_c"}, logprobs={"content": [1]}), chunk({}, "stop")]
+    out, _ = run(chunks, format="hermes", tools=TOOLS)
+    assert accumulate(deltas(out)).content == "Use <tool_c"
+    assert [c for o in out for c in o["choices"] if c.get("logprobs")]
+
+
+argument_texts = st.sampled_from(
+    ['{"a": 1}', "{}", "", '{"s": "é\\n</tool_call>"}', '{"a": ', "words", "[1, 2]"]
+)
+names = st.sampled_from(["add", "noargs", "other"])
+finish = st.sampled_from(["stop", "tool_calls", "length"])
+
+
+@given(st.lists(st.tuples(names, argument_texts), max_size=4), finish, st.data())
+def test_a_stream_gives_what_the_whole_answer_gives(
+    wanted: list[tuple[str, str]], reason: str, data: st.DataObject
+) -> None:
+    whole = [
+        {"id": f"c{i}", "type": "function", "function": {"name": name, "arguments": text}}
+        for i, (name, text) in enumerate(wanted)
+    ]
+    body = {"choices": [{"message": {"tool_calls": whole}, "finish_reason": reason}]}
+    expected, found, _ = normalize_response(body, Policy())
+    chunks = []
+    for i, (name, text) in enumerate(wanted):
+        places = data.draw(st.lists(st.integers(0, len(text)), max_size=4))
+        parts = cut_at(text, places)
+        chunks.append(chunk(piece(parts[0], i, f"c{i}", name)))
+        chunks += [chunk(piece(part, i)) for part in parts[1:]]
+    out, findings = run([*chunks, chunk({}, reason)])
+    message = expected["choices"][0]["message"]
+    assert calls(out) == [
+        (c["id"], c["function"]["name"], c["function"]["arguments"])
+        for c in message.get("tool_calls", ())
+    ]
+    assert reasons(out) == [expected["choices"][0]["finish_reason"]]
+    assert findings == [(finding.reason, finding.action) for finding in found]
+
+
+texts = st.sampled_from(
+    [
+        f"Hi. {MARKED}\n{MARKED} Bye",
+        MARKED[:-14],
+        "no calls at all",
+        f"{MARKED}<tool_call>",
+        "<tool",
+    ]
+)
+
+
+@given(texts, finish, st.sampled_from(["verified", "live"]), st.data())
+def test_text_gives_the_same_in_any_pieces(
+    text: str, reason: str, mode: str, data: st.DataObject
+) -> None:
+    places = data.draw(st.lists(st.integers(0, len(text)), max_size=8))
+    policy = {"format": "hermes", "tools": TOOLS}
+    body = {"choices": [{"message": {"content": text}, "finish_reason": reason}]}
+    expected, found, _ = normalize_response(body, Policy(**policy))
+    out, _ = run(
+        [*(chunk({"content": c}) for c in cut_at(text, places)), chunk({}, reason)], mode, **policy
+    )
+    message = expected["choices"][0]["message"]
+    assert accumulate(deltas(out)).content == message["content"]
+    whole = [
+        (c["function"]["name"], c["function"]["arguments"]) for c in message.get("tool_calls", ())
+    ]
+    if mode == "verified" or all(finding.reason is None for finding in found):
+        assert [c[1:] for c in calls(out)] == whole
+        assert reasons(out) == [expected["choices"][0]["finish_reason"]]
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_endless_arguments_are_not_held(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_normalize, "MAX_ARGUMENTS", 1000)
+    chunks = [chunk(piece('{"a": "', id="c1", name="add"))]
+    chunks += [chunk(piece("x" * 100)) for _ in range(20)]
+    chunks += [chunk(piece("{}", 1, "c2", "noargs")), chunk({}, "stop")]
+    out, findings = run(chunks, mode)
+    assert calls(out)[-1] == ("c2", "noargs", "{}")
+    assert findings == [("bad_structure", "dropped" if mode == "verified" else None)]
+    assert sum(len(c[2]) for c in calls(out)) < 1200
