@@ -19,6 +19,7 @@ from . import templates
 from .engines.structural_tags import uses_own_format
 from .errors import ToolwireError
 from .formats import get_format, list_formats
+from .gateway.cli import gateway, replay
 from .openai import DeltaStream, Message, ToolCall, accumulate
 
 FINDINGS, USAGE = 1, 2
@@ -32,6 +33,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
+
+
+app.command(
+    epilog="Example: toolwire gateway --upstream http://127.0.0.1:11434/v1 --format call_text"
+)(gateway)
+app.command(epilog="Example: toolwire replay capture.json --format hermes")(replay)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,335 @@
+"""How much the gateway costs: many streams at once, beside a plain pass-through proxy.
+
+    python benchmarks/gateway.py                       500 streams, 60 seconds
+    python benchmarks/gateway.py --streams 50 --seconds 5
+
+An upstream writes the time into every chunk, a client compares it with its own clock, and between
+the two stands nothing (`direct`), a proxy that only passes bytes on (`plain`), or the gateway. Both
+proxies are one process with one busy thread, so one core at most (`--pin` ties them to it). The ways
+take turns (`--rounds`), so that a busy machine is busy for all of them. What a proxy adds is its
+latency minus the direct one. Every stream ends with a tool call in pieces; whatever did not arrive
+once, in order and whole is an error. The table goes to stdout; JSON and a plot go to
+`benchmarks/report/`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+REPORT = Path(__file__).parent / "report"
+ARGUMENTS = json.dumps({"a": 1, "text": "x" * 60})
+CHUNKS = 20
+REQUEST = {
+    "model": "m",
+    "stream": True,
+    "messages": [{"role": "user", "content": "?"}],
+    "tools": [{"type": "function", "function": {"name": "add"}}],
+}
+
+
+# The servers
+
+
+async def upstream(port: int, interval: float) -> None:
+    """Answers every request with timed chunks and one call."""
+
+    def chunk(delta: Any, reason: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": reason}
+        body = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+        data = b"data: " + json.dumps(body | {"choices": [choice]}).encode() + b"\n\n"
+        return b"%x\r\n%s\r\n" % (len(data), data)
+
+    def call_pieces() -> list[bytes]:
+        first = {"index": 0, "id": "c1", "type": "function"}
+        entries: list[Any] = [first | {"function": {"name": "add", "arguments": ""}}]
+        for i in range(0, len(ARGUMENTS), 8):
+            entries.append({"index": 0, "function": {"arguments": ARGUMENTS[i : i + 8]}})
+        return [chunk({"tool_calls": [entry]}) for entry in entries]
+
+    ending = [*call_pieces(), chunk({}, "stop"), b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n"]
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            try:
+                head = await reader.readuntil(b"\r\n\r\n")
+            except (asyncio.IncompleteReadError, ConnectionError):
+                break
+            length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
+            await reader.readexactly(int(length[1]) if length else 0)
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n")
+            writer.write(b"Transfer-Encoding: chunked\r\n\r\n")
+            for i in range(CHUNKS):
+                writer.write(chunk({"content": f"#{i} {time.monotonic_ns()}#"}))
+                await writer.drain()
+                await asyncio.sleep(interval)
+            for piece in ending:
+                writer.write(piece)
+            await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", port, backlog=4096)
+    await server.serve_forever()
+
+
+def plain_app(upstream_url: str) -> Any:
+    """A proxy that only passes bytes on, with the same libraries."""
+    import httpx2
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import StreamingResponse
+    from starlette.routing import Route
+
+    limits = httpx2.Limits(max_connections=2000, max_keepalive_connections=2000)
+    client = httpx2.AsyncClient(timeout=60, limits=limits, trust_env=False)
+
+    async def proxy(request: Request) -> StreamingResponse:
+        asked = client.build_request("POST", upstream_url, content=await request.body())
+        answer = await client.send(asked, stream=True)
+
+        async def body() -> AsyncIterator[bytes]:
+            try:
+                async for piece in answer.aiter_raw():
+                    yield piece
+            finally:
+                await answer.aclose()
+
+        return StreamingResponse(body(), media_type="text/event-stream")
+
+    return Starlette(routes=[Route("/v1/chat/completions", proxy, methods=["POST"])])
+
+
+def serve(kind: str, port: int, upstream_port: int, interval: float) -> None:
+    if kind == "upstream":
+        asyncio.run(upstream(port, interval))
+        return
+    import uvicorn
+
+    base = f"http://127.0.0.1:{upstream_port}/v1"
+    if kind == "plain":
+        app = plain_app(f"{base}/chat/completions")
+    else:
+        from toolwire.gateway import Settings
+        from toolwire.gateway.app import create_app
+        from toolwire.gateway.upstream import UpstreamSettings
+
+        app = create_app(UpstreamSettings(base), Settings())
+    uvicorn.run(app, port=port, log_level="error", access_log=False, backlog=4096)
+
+
+# The client
+
+
+@dataclass
+class Result:
+    """What one way gave."""
+
+    latencies: list[float] = field(default_factory=list)
+    streams: int = 0
+    errors: list[str] = field(default_factory=list)
+    memory: list[int] = field(default_factory=list)
+    cpu_seconds: float = 0.0
+
+
+_TIMED = re.compile(rb"#(\d+) (\d+)#")
+_CALL = re.compile(rb'"arguments": ?"((?:[^"\\]|\\.)*)"')
+
+
+async def one_stream(port: int, result: Result) -> None:
+    body = json.dumps(REQUEST).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(head.encode() + b"Connection: close\r\n\r\n" + body)
+        seen, tail, everything = 0, b"", bytearray()
+        while piece := await reader.read(65536):
+            now = time.monotonic_ns()
+            everything += piece
+            text = tail + piece
+            end = 0
+            for found in _TIMED.finditer(text):
+                if int(found[1]) != seen:
+                    result.errors.append(f"chunk {found[1]!r} where {seen} was due")
+                seen += 1
+                end = found.end()
+                result.latencies.append((now - int(found[2])) / 1e6)
+            tail = text[max(end, len(text) - 60) :]
+            if b"data: [DONE]" in text and everything.endswith(b"0\r\n\r\n"):
+                break
+        check_end(bytes(everything), seen, result)
+        result.streams += 1
+    finally:
+        writer.close()
+
+
+def check_end(everything: bytes, seen: int, result: Result) -> None:
+    if seen != CHUNKS:
+        result.errors.append(f"{seen} chunks of {CHUNKS}")
+    if b"data: [DONE]" not in everything:
+        result.errors.append("no end")
+    pieces = [json.loads(b'"' + found + b'"') for found in _CALL.findall(everything)]
+    if "".join(pieces) != ARGUMENTS:
+        result.errors.append("the call is not whole")
+
+
+async def visit(port: int, streams: int, seconds: float, pid: int, result: Result) -> None:
+    """Keep `streams` streams open for `seconds`."""
+    stop = time.monotonic() + seconds
+    started = cpu_of(pid)
+
+    async def visitor(number: int) -> None:
+        await asyncio.sleep(2 * number / streams)  # not all at the same moment
+        while time.monotonic() < stop:
+            try:
+                await one_stream(port, result)
+            except OSError as error:
+                result.errors.append(repr(error))
+
+    async def watch() -> None:
+        while time.monotonic() < stop:
+            result.memory.append(memory_of(pid))
+            await asyncio.sleep(1)
+
+    await asyncio.gather(watch(), *(visitor(i) for i in range(streams)))
+    result.cpu_seconds += cpu_of(pid) - started
+
+
+def memory_of(pid: int) -> int:
+    text = Path(f"/proc/{pid}/status").read_text()
+    found = re.search(r"VmRSS:\s+(\d+)", text)
+    return int(found[1]) * 1024 if found else 0
+
+
+def cpu_of(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def start(kind: str, upstream_port: int, interval: float, core: int | None) -> tuple[Any, int]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    command = [sys.executable, __file__, "--serve", kind, "--port", str(port)]
+    command += ["--upstream-port", str(upstream_port), "--interval", str(interval)]
+    process = subprocess.Popen(command)
+    if core is not None:
+        os.sched_setaffinity(process.pid, {core})
+    while True:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return process, port
+        if process.poll() is not None:
+            raise SystemExit(f"{kind} did not start")
+        time.sleep(0.05)
+
+
+# The report
+
+
+def summary(name: str, result: Result, direct: float) -> dict[str, Any]:
+    ordered = sorted(result.latencies)
+    settled = result.memory[len(result.memory) // 3 :]
+    return {
+        "way": name,
+        "streams": result.streams,
+        "chunks": len(ordered),
+        "errors": len(result.errors),
+        "median_ms": round(statistics.median(ordered), 3),
+        "p99_ms": round(ordered[int(len(ordered) * 0.99)], 3),
+        "added_median_ms": round(statistics.median(ordered) - direct, 3),
+        "memory_mib": [round(settled[0] / 2**20, 1), round(settled[-1] / 2**20, 1)],
+        "cpu_seconds": round(result.cpu_seconds, 1),
+    }
+
+
+def plot(results: dict[str, Result], file: Path) -> None:
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4))
+    for name, result in results.items():
+        ordered = sorted(result.latencies)
+        left.plot(ordered, [i / len(ordered) for i in range(len(ordered))], label=name)
+        right.plot([size / 2**20 for size in result.memory], label=name)
+    left.set(xscale="log", xlabel="latency of a chunk (ms)", ylabel="share of chunks")
+    right.set(xlabel="seconds", ylabel="memory of the process (MiB)")
+    left.legend()
+    right.legend()
+    figure.tight_layout()
+    figure.savefig(file, dpi=120)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--streams", type=int, default=500)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--interval", type=float, default=0.5, help="between a stream's chunks")
+    parser.add_argument("--rounds", type=int, default=1, help="how often the ways take turns")
+    parser.add_argument("--pin", action="store_true", help="the proxies on a core of their own")
+    parser.add_argument("--report", type=Path, default=REPORT, help="the folder for the results")
+    parser.add_argument("--no-plot", action="store_true")
+    parser.add_argument("--serve", choices=["upstream", "plain", "gateway"])
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--upstream-port", type=int, default=0)
+    options = parser.parse_args()
+    if options.serve:
+        serve(options.serve, options.port, options.upstream_port, options.interval)
+        return
+    ways: list[tuple[str, Any, int]] = []
+    results = {name: Result() for name in ("direct", "plain", "gateway")}
+    try:
+        start_all(ways, options)
+        for _ in range(options.rounds):
+            for name, process, port in ways:
+                asked = (port, options.streams, options.seconds, process.pid, results[name])
+                asyncio.run(visit(*asked))
+    finally:
+        for _, process, _ in ways:
+            process.kill()
+    report(results, options)
+
+
+def start_all(ways: list[tuple[str, Any, int]], options: argparse.Namespace) -> None:
+    first, last = None, None
+    if options.pin:
+        first, *_, last = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {last})
+    ways.append(("direct", *start("upstream", 0, options.interval, last)))
+    source = ways[0][2]
+    for name in ("plain", "gateway"):
+        ways.append((name, *start(name, source, options.interval, first)))
+
+
+def report(results: dict[str, Result], options: argparse.Namespace) -> None:
+    direct = statistics.median(results["direct"].latencies)
+    rows = [summary(name, result, direct) for name, result in results.items()]
+    columns = list(rows[0])
+    widths = [max(len(c), *(len(str(row[c])) for row in rows)) for c in columns]
+    for row in ({c: c for c in columns}, *rows):
+        print("  ".join(str(row[c]).rjust(w) for c, w in zip(columns, widths, strict=True)))
+    ratio = rows[2]["added_median_ms"] / rows[1]["added_median_ms"]
+    print(f"\nThe gateway adds {ratio:.2f} times what the plain proxy adds to a chunk's latency.")
+    for name, result in results.items():
+        for error in sorted(set(result.errors)):
+            print(f"{name}: {result.errors.count(error)} × {error}")
+    options.report.mkdir(exist_ok=True)
+    setup = {k: vars(options)[k] for k in ("streams", "seconds", "interval", "rounds", "pin")}
+    data = {"setup": setup, "ratio": round(ratio, 3), "ways": rows}
+    (options.report / "gateway.json").write_text(json.dumps(data, indent=2) + "\n")
+    if not options.no_plot:
+        plot(results, options.report / "gateway.png")
+
+
+if __name__ == "__main__":
+    main()

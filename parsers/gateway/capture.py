@@ -1,0 +1,111 @@
+"""The newest tool-call exchanges, for whoever has to find out what went wrong.
+
+Only answers are kept, and of requests only the names and schemas of functions: never a header, a
+key, or anything else that a client sent. Count and bytes are bounded.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..openai.normalize import Finding
+
+Json = dict[str, Any]
+
+#: Of one exchange; what comes later is cut.
+MAX_EXCHANGE = 1024 * 1024
+CUT = "… (cut here: the exchange is too long to keep)"
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Collects one exchange while it happens."""
+
+    route: str
+    stage: str
+    format: str | None
+    tools: list[Json]
+    raw: list[str] = field(default_factory=list)
+    emitted: list[str] = field(default_factory=list)
+    size: int = 0
+
+    def __post_init__(self) -> None:
+        self.size = len(json.dumps(self.tools))
+        if self.size > MAX_EXCHANGE:
+            self.tools, self.size = [], 0
+
+    def came(self, chunk: bytes) -> None:
+        self._add(self.raw, chunk)
+
+    def went(self, chunk: bytes) -> None:
+        self._add(self.emitted, chunk)
+
+    def _add(self, chunks: list[str], chunk: bytes) -> None:
+        if self.size > MAX_EXCHANGE:
+            return
+        room = MAX_EXCHANGE - self.size
+        self.size += len(chunk)
+        chunks.append(chunk[:room].decode(errors="replace") + (CUT if len(chunk) > room else ""))
+
+
+class Capture:
+    """A ring of exchanges, newest last."""
+
+    def __init__(self, max_items: int, max_bytes: int) -> None:
+        self._max_items = max_items
+        self._max_bytes = max_bytes
+        self._items: deque[tuple[int, Json]] = deque()
+        self._bytes = 0
+        self._numbers = itertools.count(1)
+
+    def keep(self, recorder: Recorder, findings: list[Finding]) -> None:
+        """Add a finished exchange; the oldest ones make room for it."""
+        item = {
+            "id": f"exchange_{next(self._numbers)}",
+            "time": time.time(),
+            "route": recorder.route,
+            "stage": recorder.stage,
+            "reason": _first((f.reason for f in findings), "ok"),
+            "action": _first((f.action for f in findings), "passed"),
+            "findings": [
+                {"reason": f.reason, "action": f.action, "detail": f.detail} for f in findings
+            ],
+            "format": recorder.format,
+            "tools": recorder.tools,
+            "raw": recorder.raw,
+            "emitted": recorder.emitted,
+        }
+        self._items.append((recorder.size, item))
+        self._bytes += recorder.size
+        while self._items and (len(self._items) > self._max_items or self._bytes > self._max_bytes):
+            self._bytes -= self._items.popleft()[0]
+
+    def newest(self, limit: int) -> list[Json]:
+        return [item for _, item in itertools.islice(reversed(self._items), limit)]
+
+    def clear(self) -> None:
+        self._items.clear()
+        self._bytes = 0
+
+
+def _first(values: Iterable[str | None], otherwise: str) -> str:
+    return next((value for value in values if value is not None), otherwise)
+
+
+def known_tools(tools: Any) -> list[Json]:
+    """The functions among the tools, name and schema only: other tools may hold credentials."""
+    kept = []
+    for tool in tools if isinstance(tools, list) else ():
+        function = tool.get("function", tool) if isinstance(tool, dict) else {}
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            if tool.get("type", "function") != "function":
+                continue
+            known = {k: function[k] for k in ("name", "parameters") if k in function}
+            kept.append({"type": "function", "function": known})
+    return kept

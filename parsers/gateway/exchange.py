@@ -1,0 +1,223 @@
+"""One request and its answer, without any I/O: what to send on, and what to send back.
+
+`plan` reads a request: it is refused, or there is a `Plan`. `answer_whole` and `StreamSession` treat
+the answer as the plan says.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..openai.checks import Problem, check_request, error_body, translate_legacy
+from ..openai.normalize import Finding, Policy, normalize_response
+from ..openai.stream_normalize import ChatStream
+from . import metrics
+from .capture import Capture, Recorder, known_tools
+from .responses import ENDS, ResponsesStream, normalize_output
+from .settings import Settings
+from .sse import DONE, EventSplitter, ServerEvent, dump, frame, load_object
+
+Json = dict[str, Any]
+
+_log = logging.getLogger("toolwire.gateway")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A request that may go on, and how its answer is to be treated."""
+
+    route: str
+    api: str
+    body: bytes
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A request that may not go on."""
+
+    status: int
+    body: Json
+
+
+def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal:
+    """Check a request, and find out how its answer is to be treated."""
+    body = load_object(raw)
+    if body is None:
+        return Refusal(400, error_body([Problem("", "The request body must be a JSON object")]))
+    problems = check_request(body, api)
+    if problems:
+        return Refusal(400, error_body(problems))
+    legacy = api == "chat" and body.get("functions") is not None
+    new = translate_legacy(body) if legacy else body
+    policy = Policy(
+        format=settings.format,
+        tools=_functions(new.get("tools")),
+        tool_choice=new.get("tool_choice"),
+        parallel=new.get("parallel_tool_calls") is not False,
+        legacy=legacy,
+        sequential_ids=settings.ids == "sequential",
+        taken_ids=_ids(new),
+    )
+    return Plan(route, api, dump(new) if legacy else raw, policy)
+
+
+def _functions(tools: Any) -> list[Json] | None:
+    """The tools that a model calls by name."""
+    return known_tools(tools) or None
+
+
+def _ids(body: Json) -> frozenset[str]:
+    """The ids of the calls of earlier turns."""
+    calls = [c for m in body.get("messages") or () for c in m.get("tool_calls") or ()]
+    ids = [call.get("id") for call in calls]
+    items = body.get("input")
+    if isinstance(items, list):
+        ids += [item.get("call_id") for item in items if isinstance(item, dict)]
+    return frozenset(id for id in ids if isinstance(id, str))
+
+
+def failure(message: str, kind: str = "upstream_error") -> Json:
+    """The body of an error that is not the client's."""
+    return {"error": {"message": message, "type": kind, "param": None, "details": []}}
+
+
+def recorder_for(plan: Plan, stage: str, capture: Capture | None) -> Recorder | None:
+    """Where to record an exchange; None where nothing is captured, or no call can come."""
+    if capture is None:
+        return None
+    policy = plan.policy
+    return Recorder(plan.route, stage, str(policy.format or "") or None, policy.tools or [])
+
+
+def _account(
+    stage: str,
+    findings: list[Finding],
+    calls: int,
+    recorder: Recorder | None,
+    capture: Capture | None,
+) -> None:
+    """Count what was found, log it, and keep the exchange if it was about calls."""
+    metrics.count(stage, findings, calls)
+    for finding in findings:
+        level = logging.WARNING if finding.reason else logging.INFO
+        _log.log(level, "%s: %s (%s)", stage, finding.detail, finding.action or finding.reason)
+    if capture is not None and recorder is not None and (calls or findings):
+        capture.keep(recorder, findings)
+
+
+def answer_whole(plan: Plan, raw: bytes, capture: Capture | None) -> bytes:
+    """The body of a whole answer as it may be sent; the same bytes where nothing had to change."""
+    response = load_object(raw)
+    if response is None:
+        return raw
+    normalize = normalize_response if plan.api == "chat" else normalize_output
+    normal, findings, calls = normalize(response, plan.policy)
+    sent = raw if normal is response else dump(normal)
+    recorder = recorder_for(plan, "whole", capture) if calls or findings else None
+    if recorder is not None:
+        recorder.came(raw)
+        recorder.went(sent)
+    _account("whole", findings, calls, recorder, capture)
+    return sent
+
+
+class _Normalizer(Protocol):
+    """What `ChatStream` and `ResponsesStream` have in common."""
+
+    @property
+    def findings(self) -> list[Finding]: ...
+    @property
+    def calls(self) -> int: ...
+    def feed(self, chunk: Json, /) -> list[Json]: ...
+    def finish(self, *, died: bool = False) -> list[Json]: ...
+
+
+class StreamSession:
+    """One streamed answer: bytes from the upstream in, bytes for the client out."""
+
+    def __init__(self, plan: Plan, settings: Settings, capture: Capture | None) -> None:
+        self._named = plan.api == "responses"
+        self._splitter = EventSplitter(settings.max_event)
+        self._normalizer: _Normalizer = (
+            ResponsesStream(plan.policy, settings.mode)
+            if self._named
+            else ChatStream(plan.policy, settings.mode)
+        )
+        self._capture = capture
+        self._recorder = recorder_for(plan, "stream", capture)
+        self._done = False
+        self._over = False
+
+    def feed(self, data: bytes) -> bytes:
+        """What to send for bytes that came in; may be nothing."""
+        return self._treat(self._splitter.feed(data))
+
+    def finish(self) -> bytes:
+        """The upstream ended its stream."""
+        rest = self._treat(self._splitter.finish())
+        if not self._done:
+            rest += self._sent(self._frames(self._normalizer.finish()))
+        self._close()
+        return rest
+
+    def die(self, message: str) -> bytes:
+        """The upstream broke off: what was complete goes out, then an error event."""
+        if self._done:  # it had said everything, and only failed to hang up properly
+            self._close()
+            return b""
+        pieces = self._frames(self._normalizer.finish(died=True))
+        error = failure(message)
+        if self._named:
+            error |= {"type": "error", "code": "upstream_error", "message": message, "param": None}
+        last = self._sent([*pieces, frame(error, "error")])
+        self._close()
+        return last
+
+    def abandon(self) -> None:
+        """The client is gone: what was found so far still counts."""
+        self._close()
+
+    def _close(self) -> None:
+        if self._over:
+            return
+        self._over = True
+        normalizer = self._normalizer
+        _account("stream", normalizer.findings, normalizer.calls, self._recorder, self._capture)
+
+    def _treat(self, events: list[ServerEvent]) -> bytes:
+        pieces: list[bytes] = []
+        for event in events:
+            if self._recorder is not None:
+                self._recorder.came(event.raw)
+            pieces += self._pieces(event)
+        return self._sent(pieces)
+
+    def _sent(self, pieces: list[bytes]) -> bytes:
+        if self._recorder is not None:
+            for piece in pieces:
+                self._recorder.went(piece)
+        return b"".join(pieces)
+
+    def _pieces(self, event: ServerEvent) -> list[bytes]:
+        """What one event becomes; its own bytes where it needs no change."""
+        if event.data is None:
+            return [event.raw]
+        if event.data == DONE:
+            self._done = True
+            return [*self._frames(self._normalizer.finish()), event.raw]
+        chunk = event.load()
+        if chunk is None:
+            return [event.raw]
+        if self._named and chunk.get("type") in ENDS:
+            self._done = True
+        out = self._normalizer.feed(chunk)
+        return [event.raw if one is chunk else self._frame(one) for one in out]
+
+    def _frames(self, chunks: list[Json]) -> list[bytes]:
+        return [self._frame(chunk) for chunk in chunks]
+
+    def _frame(self, chunk: Json) -> bytes:
+        return frame(chunk, str(chunk.get("type")) if self._named else None)

@@ -1,0 +1,299 @@
+"""The ASGI middleware: looks at tool calls on their way out, and at requests on their way in.
+
+It is plain ASGI, so that a stream passes chunk by chunk: nothing is collected but what has to be.
+Everything that is not a tool-call route passes untouched.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from importlib import resources
+from typing import Any
+from urllib.parse import parse_qs
+
+from . import metrics
+from .capture import Capture
+from .exchange import Plan, Refusal, StreamSession, answer_whole, failure, plan
+from .settings import Settings
+from .sse import dump
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+ROUTES = {
+    "/v1/chat/completions": "chat",
+    "/v1/responses": "responses",
+    "/proxy/chat/completions": "chat",
+    "/proxy/responses": "responses",
+}
+DEBUG_ROUTE = "/proxy/debug/tool-calls"
+DEBUG_PAGE = "/proxy/debug"
+MAX_LIMIT = 10_000
+
+#: In the scope: the middleware is on this request, and wants to know when the upstream dies.
+MARK = "toolwire.watched"
+
+
+class UpstreamDied(Exception):
+    """Raised by the gateway's own proxy when an answer broke off in the middle."""
+
+
+class ClientGone(Exception):
+    """The client went away before its request was complete."""
+
+
+class BodyTooLarge(Exception):
+    """The request is larger than what is taken in."""
+
+
+class ToolCallMiddleware:
+    """Normalises tool calls in the answers of the app that it wraps, and checks requests to it.
+
+    Without `settings`, they come from the environment: a server that is given only the name of this
+    class (`--middleware toolwire.gateway.ToolCallMiddleware`) has no other way.
+    """
+
+    def __init__(self, app: App, settings: Settings | None = None) -> None:
+        self.app = app
+        self.settings = settings or Settings.from_environment()
+        self.capture: Capture | None = None
+        if self.settings.admin_key:
+            self.capture = Capture(self.settings.debug_max, self.settings.debug_bytes)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        path = str(scope["path"]).removeprefix(scope.get("root_path", ""))
+        if path in (DEBUG_ROUTE, DEBUG_PAGE):
+            await self._debug(scope, path, send)
+        elif scope["method"] == "POST" and path in ROUTES:
+            await self._exchange(scope, receive, send, path)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _exchange(self, scope: Scope, receive: Receive, send: Send, path: str) -> None:
+        started = time.perf_counter()
+        try:
+            raw = await read_body(scope, receive, self.settings.max_body)
+        except BodyTooLarge:
+            await refuse_body(send, self.settings.max_body)
+            metrics.REQUESTS.labels(path, 413).inc()
+            return
+        except ClientGone:
+            return
+        planned = plan(path, ROUTES[path], raw, self.settings)
+        if isinstance(planned, Refusal):
+            await send_json(send, planned.status, planned.body)
+            metrics.REQUESTS.labels(path, planned.status).inc()
+            return
+        answer = _Answer(planned, self.settings, self.capture, send, started)
+        inner = dict(scope) | {"headers": _headers_for(scope, planned.body), MARK: True}
+        try:
+            await self.app(inner, _Replay(planned.body, receive), answer.take)
+        except UpstreamDied as error:
+            await answer.die(str(error))
+        finally:
+            answer.close()
+
+    async def _debug(self, scope: Scope, path: str, send: Send) -> None:
+        if self.capture is None or scope["method"] not in ("GET", "HEAD"):
+            await send_json(send, 404, failure("There is nothing here", "not_found"))
+        elif path == DEBUG_PAGE:
+            page = resources.files(__package__).joinpath("page.html").read_bytes()
+            await send_bytes(send, 200, page, b"text/html; charset=utf-8", _PAGE_HEADERS)
+        elif not self._is_admin(scope):
+            await send_json(send, 401, failure("X-Admin-Key is missing or wrong", "unauthorized"))
+        else:
+            query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+            limit = query.get("limit", ["50"])[0]
+            count = min(int(limit), MAX_LIMIT) if limit.isdecimal() and len(limit) < 9 else 50
+            items = self.capture.newest(count)
+            if query.get("clear", ["false"])[0].lower() in ("true", "1"):
+                self.capture.clear()
+            await send_json(send, 200, {"items": items, "count": len(items)})
+
+    def _is_admin(self, scope: Scope) -> bool:
+        given = [value for name, value in scope["headers"] if name.lower() == b"x-admin-key"]
+        key = (self.settings.admin_key or "").encode()
+        return len(given) == 1 and hmac.compare_digest(given[0], key)
+
+
+# The page has no data and asks no other host for anything; this keeps it so.
+_PAGE_HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+        b"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+]
+
+
+class _Answer:
+    """Takes what the app sends, and sends what the client should get."""
+
+    def __init__(
+        self, plan: Plan, settings: Settings, capture: Capture | None, send: Send, started: float
+    ) -> None:
+        self._plan = plan
+        self._settings = settings
+        self._capture = capture
+        self._send = send
+        self._started = started
+        self._start: Message = {}
+        self._status = 0
+        self._how = self._pass  # what is done with the parts of the body
+        self._whole = bytearray()
+        self._stream: StreamSession | None = None
+        self._begun = False  # whether the client has got anything
+        self._ended = False
+
+    async def take(self, message: Message) -> None:
+        kind = message["type"]
+        if kind == "http.response.start":
+            await self._begin(message)
+        elif kind == "http.response.body":
+            await self._how(message.get("body", b""), bool(message.get("more_body")))
+        else:
+            await self._send(message)
+
+    async def _begin(self, message: Message) -> None:
+        self._start = message
+        self._status = message["status"]
+        metrics.FIRST_BYTE.labels(self._plan.route).observe(time.perf_counter() - self._started)
+        headers = {name.lower(): value for name, value in message.get("headers", ())}
+        content = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+        encoded = headers.get(b"content-encoding", b"identity").strip().lower() != b"identity"
+        if self._status != 200 or encoded:
+            await self._send_start(message)
+        elif content == b"text/event-stream":
+            self._stream = StreamSession(self._plan, self._settings, self._capture)
+            self._how = self._pass_stream
+            metrics.OPEN_STREAMS.inc()
+            await self._send_start(_with_length(message, None))
+        elif content == b"application/json":
+            self._how = self._collect
+        else:
+            await self._send_start(message)
+
+    async def _send_start(self, message: Message) -> None:
+        self._begun = True
+        await self._send(message)
+
+    async def _pass(self, body: bytes, more: bool) -> None:
+        self._ended = not more
+        await self._send({"type": "http.response.body", "body": body, "more_body": more})
+
+    async def _pass_stream(self, body: bytes, more: bool) -> None:
+        assert self._stream is not None
+        out = self._stream.feed(body) if body else b""
+        if not more:
+            out += self._stream.finish()
+        if out or not more:
+            await self._pass(out, more)
+
+    async def _collect(self, body: bytes, more: bool) -> None:
+        self._whole += body
+        if len(self._whole) > self._settings.max_response:
+            # Too long to be looked at: it goes on as it is, and so does what follows.
+            self._how = self._pass
+            await self._send_start(self._start)
+            await self._pass(bytes(self._whole), more)
+            self._whole.clear()
+        elif not more:
+            out = answer_whole(self._plan, bytes(self._whole), self._capture)
+            await self._send_start(_with_length(self._start, len(out)))
+            await self._pass(out, False)
+
+    async def die(self, why: str) -> None:
+        """The upstream broke off in the middle of its answer."""
+        if self._stream is not None:
+            await self._pass(self._stream.die(why), False)
+        elif not self._begun:
+            self._status = 502
+            self._begun = self._ended = True
+            await send_json(self._send, 502, failure(why))
+        else:
+            raise UpstreamDied(why)  # the server cuts the connection: the client must notice
+
+    def close(self) -> None:
+        """The exchange is over, however it ended."""
+        if self._stream is not None:
+            self._stream.abandon()
+            metrics.OPEN_STREAMS.dec()
+        metrics.REQUESTS.labels(self._plan.route, self._status or "none").inc()
+        metrics.SECONDS.labels(self._plan.route).observe(time.perf_counter() - self._started)
+
+
+class _Replay:
+    """Hands the app the body once; after that, what the server has to say (the client left)."""
+
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._body: bytes | None = body
+        self._receive = receive
+
+    async def __call__(self) -> Message:
+        if self._body is None:
+            return await self._receive()
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}
+
+
+def _headers_for(scope: Scope, body: bytes) -> list[tuple[bytes, bytes]]:
+    """The request's headers for the app: the right length, and an answer that can be read."""
+    dropped = (b"content-length", b"accept-encoding", b"transfer-encoding")
+    kept = [(n, v) for n, v in scope["headers"] if n.lower() not in dropped]
+    return [*kept, (b"content-length", str(len(body)).encode()), (b"accept-encoding", b"identity")]
+
+
+def _with_length(start: Message, length: int | None) -> Message:
+    headers = [(n, v) for n, v in start.get("headers", ()) if n.lower() != b"content-length"]
+    if length is not None:
+        headers.append((b"content-length", str(length).encode()))
+    return dict(start) | {"headers": headers}
+
+
+async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
+    """The whole body of a request, if it is not larger than `limit`."""
+    for name, value in scope["headers"]:
+        if name.lower() == b"content-length" and value.isdigit() and int(value) > limit:
+            raise BodyTooLarge
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        body += message.get("body", b"")
+        if len(body) > limit:
+            raise BodyTooLarge
+        if not message.get("more_body"):
+            return bytes(body)
+
+
+async def refuse_body(send: Send, limit: int) -> None:
+    message = f"The request body is larger than {limit} bytes"
+    close = [(b"connection", b"close")]  # the rest of the body is not worth reading
+    await send_json(send, 413, failure(message, "request_too_large"), close)
+
+
+async def send_json(
+    send: Send, status: int, body: Any, headers: list[tuple[bytes, bytes]] | None = None
+) -> None:
+    await send_bytes(send, status, dump(body), b"application/json", headers or [])
+
+
+async def send_bytes(
+    send: Send, status: int, body: bytes, content: bytes, headers: list[tuple[bytes, bytes]]
+) -> None:
+    head = [(b"content-type", content), (b"content-length", str(len(body)).encode())]
+    if content != b"text/html; charset=utf-8":
+        head.append((b"cache-control", b"no-store"))
+    await send({"type": "http.response.start", "status": status, "headers": [*head, *headers]})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -1,0 +1,107 @@
+"""Server-sent events: bytes in, whole events out, wherever the bytes were cut.
+
+An event keeps its own bytes, so that one that needs no change goes on exactly as it came. An event
+that is longer than the limit is not collected: its bytes pass, in pieces, as they come.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+_END = re.compile(rb"\r\n\r\n|\n\n|\n\r\n|\r\r(?!\n)")
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_LONGEST_END = 4
+
+DONE = b"[DONE]"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEvent:
+    """One event. `data` is None for comments, keep-alives, and pieces of one that is too long."""
+
+    raw: bytes
+    data: bytes | None
+    too_long: bool = False
+
+    def load(self) -> dict[str, Any] | None:
+        """The data as a JSON object, or None where it is none."""
+        return load_object(self.data) if self.data is not None else None
+
+
+def load_object(text: bytes) -> dict[str, Any] | None:
+    """A JSON object from bytes, or None where they are not one (or one that can't be held)."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, too deep, or an endless number
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def dump(value: Any) -> bytes:
+    """JSON as bytes, unescaped where that is possible: half a surrogate pair has no UTF-8."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":")).encode()
+
+
+def frame(value: Any, name: str | None = None) -> bytes:
+    """An event as bytes."""
+    head = f"event: {name}\n".encode() if name else b""
+    return head + b"data: " + dump(value) + b"\n\n"
+
+
+class EventSplitter:
+    """Cuts a stream of bytes into events."""
+
+    def __init__(self, max_event: int) -> None:
+        self._limit = max_event
+        self._buffer = bytearray()
+        self._searched = 0  # up to here there is no end of an event
+        self._passing = False  # in the middle of an event that is too long
+
+    def feed(self, data: bytes) -> list[ServerEvent]:
+        """The events that `data` completes."""
+        buffer = self._buffer
+        buffer += data
+        events: list[ServerEvent] = []
+        start = 0
+        while True:
+            end = _END.search(buffer, max(start, self._searched))
+            if end is None:
+                break
+            events.append(self._event(bytes(buffer[start : end.end()])))
+            start = self._searched = end.end()
+        if start:
+            del buffer[:start]
+        self._searched = max(0, len(buffer) - _LONGEST_END + 1)
+        if len(buffer) > self._limit or (self._passing and self._searched):
+            events.append(ServerEvent(bytes(buffer[: self._searched]), None, too_long=True))
+            del buffer[: self._searched]
+            self._searched = 0
+            self._passing = True
+        return events
+
+    def finish(self) -> list[ServerEvent]:
+        """What came after the last end of an event."""
+        rest = bytes(self._buffer)
+        self._buffer.clear()
+        self._searched = 0
+        return [self._event(rest)] if rest else []
+
+    def _event(self, raw: bytes) -> ServerEvent:
+        if self._passing:
+            self._passing = False
+            return ServerEvent(raw, None, too_long=True)
+        return ServerEvent(raw, _data(raw))
+
+
+def _data(raw: bytes) -> bytes | None:
+    lines = []
+    for line in _LINE_END.split(raw):
+        if line.startswith(b"data:"):
+            lines.append(line[6:] if line.startswith(b"data: ") else line[5:])
+    return b"\n".join(lines) if lines else None

@@ -1,0 +1,260 @@
+"""The way to the upstream: one pool of connections, retries, and a circuit breaker.
+
+A request is sent again only while the client has got nothing: on connection errors, and on 429, 502,
+503 and 504. Each try passes the breaker; after some failures in a row it lets nothing through for a
+while, and then one request to see whether the upstream is back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import email.utils
+import math
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+
+import httpx2
+from purgatory import AsyncCircuitBreakerFactory
+from purgatory.domain.messages import Event
+from purgatory.domain.model import CLOSED, HALF_OPENED, OPENED
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_random_exponential,
+)
+
+from ..errors import ToolwireError
+from . import metrics
+
+_STATES = {CLOSED: 0, HALF_OPENED: 1, OPENED: 2}
+_TRY_AGAIN = frozenset({429, 502, 503, 504})
+_FAILED = frozenset({500, 502, 503, 504})
+_CONNECTION = (
+    httpx2.ConnectError,
+    httpx2.ConnectTimeout,
+    httpx2.ReadError,
+    httpx2.WriteError,
+    httpx2.RemoteProtocolError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamSettings:
+    """Where the upstream is, and how patient to be with it. Times are seconds."""
+
+    url: str
+    attempts: int = 3
+    backoff: float = 0.25  # the longest first wait; it doubles
+    max_wait: float = 20.0  # no wait is longer; a longer Retry-After goes to the client
+    breaker_failures: int = 5
+    breaker_seconds: float = 10.0
+    connect_timeout: float = 5.0
+    read_timeout: float = 300.0  # without a single byte
+    max_connections: int = 2000
+
+    def __post_init__(self) -> None:
+        url = httpx2.URL(self.url)
+        if url.scheme not in ("http", "https") or not url.host:
+            raise ToolwireError(
+                f"upstream is {self.url!r}: use a URL like http://127.0.0.1:8000/v1"
+            )
+        if url.query or url.userinfo:
+            raise ToolwireError("upstream must be a URL without a query, a user or a password")
+
+
+class Unavailable(Exception):
+    """There is no answer from the upstream: the status and the sentence for the client."""
+
+    def __init__(self, status: int, message: str, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
+
+
+class _TryAgain(Exception):
+    """This try failed, and another one may do better."""
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+class _Failed(Exception):
+    """For the breaker: the upstream answered, but with an error of its own."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        super().__init__()
+        self.response = response
+
+
+class _BrokeOff(Exception):
+    """For the breaker: the upstream's answer had begun and did not end."""
+
+
+class Upstream:
+    """One upstream server."""
+
+    def __init__(self, settings: UpstreamSettings) -> None:
+        self.settings = settings
+        self._base = httpx2.URL(settings.url)
+        self._client = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(
+                settings.read_timeout,
+                connect=settings.connect_timeout,
+                pool=settings.connect_timeout,
+            ),
+            limits=httpx2.Limits(
+                max_connections=settings.max_connections,
+                max_keepalive_connections=settings.max_connections,
+                keepalive_expiry=30,
+            ),
+            # One client's cookies must not reach another's requests, nor this machine's own
+            # credentials and proxies (netrc, environment) anybody's.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            trust_env=False,
+        )
+        self._breakers = AsyncCircuitBreakerFactory(
+            settings.breaker_failures,
+            settings.breaker_seconds,
+            exclude=[asyncio.CancelledError, GeneratorExit],
+        )
+        self._name = f"{self._base.host}:{self._base.port or self._base.scheme}"
+        self._probing = False
+        self._gauge = metrics.BREAKER.labels(self._name)
+        self._gauge.set(0)
+        self._breakers.add_listener(self._breaker_changed)
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    def _breaker_changed(self, name: str, kind: str, event: Event) -> None:
+        state = getattr(event, "state", None)
+        if kind == "state_changed" and state in _STATES:
+            self._gauge.set(_STATES[state])
+
+    def url(self, path: bytes, query: bytes) -> httpx2.URL:
+        """A path of the client's under the upstream's own: it can't leave that host."""
+        raw = self._base.raw_path.rstrip(b"/") + path + (b"?" + query if query else b"")
+        return self._base.copy_with(raw_path=raw)
+
+    @asynccontextmanager
+    async def send(
+        self, method: str, url: httpx2.URL, headers: list[tuple[bytes, bytes]], body: bytes
+    ) -> AsyncIterator[httpx2.Response]:
+        """The upstream's answer, its body still to be read. Raises `Unavailable`."""
+        response = await self._send(method, url, headers, body)
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+    async def _send(
+        self, method: str, url: httpx2.URL, headers: list[tuple[bytes, bytes]], body: bytes
+    ) -> httpx2.Response:
+        retrying = AsyncRetrying(
+            stop=stop_after_attempt(self.settings.attempts),
+            wait=self._wait,
+            retry=retry_if_exception_type(_TryAgain),
+            reraise=True,
+        )
+        try:
+            async for attempt in retrying:
+                with attempt:
+                    number = attempt.retry_state.attempt_number
+                    request = self._client.build_request(
+                        method, url, headers=headers, content=body or None
+                    )
+                    return await self._try(request, last=number >= self.settings.attempts)
+        except _TryAgain as error:
+            raise Unavailable(502, f"The upstream can't be reached: {error}") from None
+        raise AssertionError("tenacity ends with a result or an error")
+
+    def _wait(self, state: RetryCallState) -> float:
+        """As long as the upstream asked for, else a random time that grows."""
+        error = state.outcome.exception() if state.outcome is not None else None
+        metrics.RETRIES.labels(str(error)).inc()
+        if isinstance(error, _TryAgain) and error.wait is not None:
+            return error.wait
+        growing = wait_random_exponential(self.settings.backoff, self.settings.max_wait)
+        return growing(state)
+
+    async def _try(self, request: httpx2.Request, last: bool) -> httpx2.Response:
+        """One try. An answer that is an error is given back if there is no other try."""
+        try:
+            async with self._breaker():
+                response = await self._answer(request)
+        except _Failed as failed:
+            metrics.UPSTREAM_FAILURES.labels("status").inc()
+            response = failed.response
+        except _CONNECTION as error:
+            metrics.UPSTREAM_FAILURES.labels("connection").inc()
+            raise _TryAgain(_plain(error)) from None
+        except httpx2.TimeoutException:
+            metrics.UPSTREAM_FAILURES.labels("timeout").inc()
+            raise Unavailable(504, "The upstream took too long to answer") from None
+        if response.status_code not in _TRY_AGAIN or last:
+            return response
+        wait = _retry_after(response.headers.get("retry-after"))
+        if wait is not None and wait > self.settings.max_wait:
+            return response
+        await response.aclose()
+        raise _TryAgain(f"status {response.status_code}", wait)
+
+    async def _answer(self, request: httpx2.Request) -> httpx2.Response:
+        response = await self._client.send(request, stream=True)
+        if response.status_code in _FAILED:
+            raise _Failed(response)
+        return response
+
+    @asynccontextmanager
+    async def _breaker(self) -> AsyncIterator[None]:
+        breaker = await self._breakers.get_breaker(self._name)
+        state = breaker.context.state
+        if state == HALF_OPENED and self._probing:
+            raise Unavailable(503, "The upstream is failing; one request is testing it", 1)
+        if state == OPENED and breaker.context.opened_at is not None:
+            left = breaker.context.opened_at + self.settings.breaker_seconds - time.time()
+            if left >= 0:
+                message = "The upstream has failed several times in a row; try again later"
+                raise Unavailable(503, message, max(1, math.ceil(left)))
+        async with breaker:
+            probing = self._probing = breaker.context.state == HALF_OPENED
+            if probing:
+                self._gauge.set(_STATES[HALF_OPENED])
+            try:
+                yield
+            finally:
+                self._probing = self._probing and not probing
+
+    async def broke_off(self) -> None:
+        """An answer broke off after it had begun: that is a failure too."""
+        metrics.UPSTREAM_FAILURES.labels("broke_off").inc()
+        with contextlib.suppress(_BrokeOff, Unavailable):
+            async with self._breaker():
+                raise _BrokeOff
+
+
+def _plain(error: Exception) -> str:
+    """What happened, without addresses: this goes to the client and into a metric."""
+    if isinstance(error, httpx2.ConnectTimeout):
+        return "no connection in time"
+    return "no connection" if isinstance(error, httpx2.ConnectError) else "the connection broke"
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds from now, from a number or a date; None where there is neither."""
+    if value is None:
+        return None
+    if value.strip().isdecimal():
+        return float(value)
+    try:
+        then = email.utils.parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, then.timestamp() - time.time())

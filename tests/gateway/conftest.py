@@ -1,0 +1,131 @@
+"""Real processes: a scripted upstream, and gateways in front of it, all on loopback."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+ADMIN_KEY = "a-key-for-tests"
+GATEWAY = "import typer; from toolwire.gateway.cli import gateway; typer.run(gateway)"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    give_up = time.monotonic() + 60
+    while time.monotonic() < give_up:
+        assert process.poll() is None, "the process ended before it listened"
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError(f"nothing listens on port {port}")
+
+
+class Server:
+    """A process that listens on a port, and can be killed and started again."""
+
+    def __init__(
+        self, command: list[str], port: int, environment: dict[str, str] | None = None
+    ) -> None:
+        self.port = port
+        self._command = command
+        self._environment = os.environ | (environment or {})
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> Server:
+        self._process = subprocess.Popen(
+            self._command, env=self._environment, cwd=CHECKOUT, stdout=subprocess.DEVNULL
+        )
+        wait_for(self.port, self._process)
+        return self
+
+    def kill(self) -> None:
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+
+def upstream_server() -> Server:
+    port = free_port()
+    return Server([sys.executable, "-m", "tests.gateway.scripted_upstream", str(port)], port)
+
+
+def gateway_server(upstream: Server, *options: str, key: str | None = ADMIN_KEY) -> Server:
+    port = free_port()
+    command = [sys.executable, "-c", GATEWAY, "--upstream", f"{upstream.url}/v1"]
+    environment = {"APISIX_ADMIN_KEY": key or "", "TOOLWIRE_FORMAT": ""}
+    return Server([*command, "--port", str(port), *options], port, environment)
+
+
+@pytest.fixture(scope="session")
+def upstream() -> Iterator[Server]:
+    server = upstream_server().start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="session")
+def gateway(upstream: Server) -> Iterator[Server]:
+    server = gateway_server(upstream, "--format", "hermes", "--breaker-failures", "1000").start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="session")
+def live_gateway(upstream: Server) -> Iterator[Server]:
+    server = gateway_server(upstream, "--format", "hermes", "--mode", "live").start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def start_gateway(upstream: Server) -> Iterator[Callable[..., Server]]:
+    """Starts more gateways, each with options of its own."""
+    started: list[Server] = []
+
+    def start(*options: str, to: Server | None = None, key: str | None = ADMIN_KEY) -> Server:
+        started.append(gateway_server(to or upstream, *options, key=key).start())
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.kill()
+
+
+@pytest.fixture
+def client(gateway: Server) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=gateway.url, timeout=60) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def node_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the npm packages that the tests need, installed by name."""
+    folder = tmp_path_factory.mktemp("node")
+    (folder / "package.json").write_text('{"private": true, "type": "module"}')
+    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "openai", "playwright-core"]
+    subprocess.run(command, cwd=folder, check=True)
+    return folder

@@ -1,0 +1,40 @@
+// Drives the debug page in headless Chromium, and prints what it saw as JSON.
+// node page_check.mjs URL KEY CHROMIUM
+import { chromium } from "playwright-core";
+
+const [url, key, executablePath] = process.argv.slice(2);
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+const page = await context.newPage();
+const saw = { errors: [], hosts: [] };
+page.on("pageerror", (error) => saw.errors.push(String(error)));
+page.on("request", (request) => saw.hosts.push(new URL(request.url()).host));
+await page.goto(`${url}/proxy/debug`);
+saw.before = await page.locator("#list li").count();
+const login = async (with_key) => {
+  await page.fill("#key", with_key);
+  await page.click("#login button");
+};
+await login("wrong");
+await page.getByText("That key is wrong.").waitFor();
+await login(key);
+await page.locator("#list li").first().waitFor();
+saw.rows = await page.locator("#list li").allInnerTexts();
+saw.address = page.url();
+await page.selectOption("#reason", "invalid_json");
+saw.filtered = await page.locator("#list li").allInnerTexts();
+await page.locator("#list button").first().click();
+saw.onlyRaw = await page.locator(".only-raw").allInnerTexts();
+saw.onlyEmitted = await page.locator(".only-emitted").allInnerTexts();
+saw.same = await page.locator("pre span:not([class]), pre span[class='']").count();
+await page.click("#copy");
+await page.getByText("Copied").waitFor();
+saw.copied = await page.evaluate(() => navigator.clipboard.readText());
+// New exchanges show up by themselves.
+const more = { model: "simple", messages: [{ role: "user", content: "?" }] };
+await fetch(`${url}/v1/chat/completions`, { method: "POST", body: JSON.stringify(more) });
+await page.selectOption("#reason", "");
+await page.locator("#list li").nth(saw.rows.length).waitFor();
+saw.storage = await page.evaluate(() => localStorage.length + sessionStorage.length + document.cookie.length);
+await browser.close();
+console.log(JSON.stringify(saw));

@@ -1,0 +1,129 @@
+"""What the scripted upstream answers: whole, as deltas, and as the output of the Responses API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Json = dict[str, Any]
+
+TEXT_CALL = (
+    'Let me look. <tool_call>{"name": "add", "arguments": {"a": 1, "é": "日本"}}</tool_call>'
+)
+
+
+def call(id: Any, name: str, arguments: Any, **more: Any) -> Json:
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}} | more
+
+
+def start(index: int, id: str, name: str, **function: Any) -> Json:
+    entry = {"index": index, "id": id, "type": "function", "function": {"name": name} | function}
+    return {"tool_calls": [entry]}
+
+
+def more(index: int, arguments: str) -> Json:
+    return {"tool_calls": [{"index": index, "function": {"arguments": arguments}}]}
+
+
+def pieces(index: int, id: str, name: str, text: str) -> list[Json]:
+    return [start(index, id, name, arguments=""), *(more(index, c) for c in text)]
+
+
+ONE = '{"a": 1, "é": "日本"}'
+
+ANSWERS: dict[str, Json] = {
+    "simple": {
+        "message": {"content": None, "tool_calls": [call("c1", "add", ONE)]},
+        "deltas": [start(0, "c1", "add", arguments=ONE)],
+        "reason": "tool_calls",
+    },
+    "chunked": {
+        "message": {"content": "", "tool_calls": [call("c1", "add", ONE)]},
+        "deltas": pieces(0, "c1", "add", ONE),
+        "reason": "stop",
+    },
+    "empty": {
+        "message": {"content": None, "tool_calls": [call("c1", "noargs", "")]},
+        "deltas": [start(0, "c1", "noargs", arguments="")],
+        "reason": "tool_calls",
+    },
+    "malformed": {
+        "message": {"content": None, "tool_calls": [call("c1", "add", '{"a": oops')]},
+        "deltas": pieces(0, "c1", "add", '{"a": oops'),
+        "reason": "tool_calls",
+    },
+    "missing": {
+        "message": {"content": "Hm.", "tool_calls": [call("c1", "add", None)]},
+        "deltas": [{"content": "Hm."}, start(0, "c1", "add")],
+        "reason": "tool_calls",
+    },
+    "parallel": {
+        "message": {
+            "content": None,
+            "tool_calls": [call("c1", "add", ONE), call("c1", "noargs", "{}")],
+        },
+        "deltas": [*pieces(0, "c1", "add", ONE), start(1, "c1", "noargs", arguments="{}")],
+        "reason": "tool_calls",
+    },
+    "kilo": {
+        "message": {
+            "content": None,
+            "tool_calls": [
+                call("c1", "add", {"a": 1}),
+                {"id": "c2", "name": "noargs", "arguments": "{}"},
+                call("c3", "add", ONE),
+            ],
+        },
+        "deltas": [
+            start(0, "c1", "add", arguments={"a": 1}),
+            {"tool_calls": [{"index": 1, "id": "c2", "name": "noargs", "arguments": "{}"}]},
+            start(2, "c3", "add", arguments=ONE),
+        ],
+        "reason": "stop",
+    },
+    "text": {
+        "message": {"content": TEXT_CALL},
+        "deltas": [{"content": c} for c in TEXT_CALL],
+        "reason": "stop",
+    },
+    "plain": {
+        "message": {"content": "Grüße, 世界!"},
+        "deltas": [{"content": c} for c in "Grüße, 世界!"],
+        "reason": "stop",
+    },
+    "cut": {
+        "message": {"content": None, "tool_calls": [call("c1", "add", '{"a": ')]},
+        "deltas": pieces(0, "c1", "add", '{"a": '),
+        "reason": "length",
+    },
+}
+
+
+def item(call_id: Any, name: str, arguments: Any) -> Json:
+    made = {"type": "function_call", "id": f"fc_{call_id}", "call_id": call_id, "name": name}
+    if arguments is not None:
+        made["arguments"] = arguments
+    return made | {"status": "completed"}
+
+
+def message(text: str) -> Json:
+    part = {"type": "output_text", "text": text, "annotations": []}
+    return {
+        "type": "message",
+        "id": "msg_1",
+        "role": "assistant",
+        "status": "completed",
+        "content": [part],
+    }
+
+
+OUTPUTS: dict[str, list[Json]] = {
+    "simple": [item("c1", "add", ONE)],
+    "chunked": [message("Well."), item("c1", "add", ONE)],
+    "empty": [item("c1", "noargs", "")],
+    "malformed": [item("c1", "add", '{"a": oops')],
+    "missing": [item("c0", "add", None), message("Hm.")],
+    "parallel": [item("c1", "add", ONE), item("c1", "noargs", "{}")],
+    "kilo": [item("c1", "add", {"a": 1}), item("c2", "noargs", "{}")],
+    "text": [message(TEXT_CALL)],
+    "plain": [message("Grüße, 世界!")],
+}

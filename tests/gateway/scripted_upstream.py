@@ -1,0 +1,217 @@
+"""An upstream that misbehaves on purpose. Run: python -m tests.gateway.scripted_upstream PORT
+
+It speaks HTTP/1.1 by hand, because a proper server would not let it misbehave. The request's `model`
+says what happens: the name of an answer in `scripted_answers`, perhaps with `+` and faults.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections import Counter
+from typing import Any
+
+from .scripted_answers import ANSWERS, OUTPUTS
+
+seen: Counter[str] = Counter()
+
+
+async def main(port: int) -> None:
+    server = await asyncio.start_server(serve, "127.0.0.1", port, backlog=2048)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while await one(reader, writer):
+            pass
+    except (ConnectionError, asyncio.IncompleteReadError):
+        pass  # the other side left: there is nobody to tell
+    finally:
+        writer.close()
+
+
+async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    head = await reader.readuntil(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    headers = [tuple(line.split(": ", 1)) for line in lines if line]
+    by_name = {name.lower(): value for name, value in headers}
+    body = await reader.readexactly(int(by_name.get("content-length", "0")))
+    method, target, _ = first.split(" ")
+    if not target.startswith("/v1/chat/completions") and not target.startswith("/v1/responses"):
+        told = {"method": method, "target": target, "headers": headers, "body": body.decode()}
+        await whole(
+            writer, told | {"seen": dict(seen)}, headers=["Set-Cookie: a=b", "Keep-Alive: 5"]
+        )
+        return True
+    return await script(writer, json.loads(body), target)
+
+
+async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: str) -> bool:
+    name, *faults = request["model"].split("+")
+    seen[request["model"]] += 1
+    times = seen[request["model"]]
+    for fault in faults:
+        if fault.startswith("status"):  # status429x2: twice, then well
+            status, _, count = fault[6:].partition("x")
+            if times <= int(count or "1000000"):
+                await whole(writer, {"error": {"message": "no"}}, int(status), ["Retry-After: 0"])
+                return True
+        if fault.startswith("refuse") and times <= int(fault[6:]):
+            return False
+        if fault == "hang":
+            await asyncio.sleep(600)
+    if name == "echo":
+        await whole(writer, answer_with({"content": json.dumps(request)}))
+        return True
+    if not request.get("stream"):
+        if "die" in faults:
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
+            writer.write(b'Content-Length: 1000\r\n\r\n{"choices": [')
+            await writer.drain()
+            return False
+        await whole(writer, whole_answer(name, target))
+        return True
+    return await stream(writer, stream_bytes(name, target), faults)
+
+
+def answer_with(message: dict[str, Any], reason: str = "stop") -> dict[str, Any]:
+    choice = {"index": 0, "message": {"role": "assistant"} | message, "finish_reason": reason}
+    usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [choice],
+        "usage": usage,
+        "x_unknown": [1],
+    }
+
+
+def whole_answer(name: str, target: str) -> dict[str, Any]:
+    if target.startswith("/v1/responses"):
+        return response(OUTPUTS[name])
+    answer = ANSWERS[name]
+    return answer_with(answer["message"], answer["reason"])
+
+
+def response(output: list[Any], status: str = "completed") -> dict[str, Any]:
+    return {
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 1,
+        "model": "m",
+        "status": status,
+        "output": output,
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+    }
+
+
+def stream_bytes(name: str, target: str) -> list[bytes]:
+    """The events of a stream, as bytes."""
+    if target.startswith("/v1/responses"):
+        return [event_bytes(event) for event in response_events(OUTPUTS[name])]
+    answer = ANSWERS[name]
+    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    events = [b": keep-alive\n\n"]
+    deltas = [{"role": "assistant", "content": None}, *answer["deltas"]]
+    for delta in deltas:
+        choice = {"index": 0, "delta": delta, "finish_reason": None}
+        events.append(event_bytes(head | {"choices": [choice]}, named=False))
+    end = {"index": 0, "delta": {}, "finish_reason": answer["reason"]}
+    events.append(event_bytes(head | {"choices": [end]}, named=False))
+    usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
+    events.append(event_bytes(head | {"choices": [], "usage": usage}, named=False))
+    return [*events, b"data: [DONE]\n\n"]
+
+
+def response_events(output: list[Any]) -> list[dict[str, Any]]:
+    """The events of the Responses API for some output, as a server sends them."""
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": response([], "in_progress")}
+    ]
+    for index, item in enumerate(output):
+        about = {"item_id": item.get("id"), "output_index": index}
+        if item["type"] == "function_call":
+            start = item | {"status": "in_progress"}
+            if "arguments" in item:
+                start["arguments"] = ""
+            events.append(
+                {"type": "response.output_item.added", "output_index": index, "item": start}
+            )
+            text = item.get("arguments")
+            for piece in text if isinstance(text, str) else ():
+                kind = "response.function_call_arguments.delta"
+                events.append({"type": kind, **about, "delta": piece})
+            if text is not None:
+                kind = "response.function_call_arguments.done"
+                events.append({"type": kind, **about, "arguments": text})
+        else:
+            part = item["content"][0]
+            empty = item | {"content": [], "status": "in_progress"}
+            events.append(
+                {"type": "response.output_item.added", "output_index": index, "item": empty}
+            )
+            about |= {"content_index": 0}
+            events.append(
+                {"type": "response.content_part.added", **about, "part": part | {"text": ""}}
+            )
+            for piece in part["text"]:
+                events.append(
+                    {"type": "response.output_text.delta", **about, "delta": piece, "logprobs": []}
+                )
+            done = {"type": "response.output_text.done", **about, "text": part["text"]}
+            events.append(done | {"logprobs": []})
+            events.append({"type": "response.content_part.done", **about, "part": part})
+        events.append({"type": "response.output_item.done", "output_index": index, "item": item})
+    events.append({"type": "response.completed", "response": response(output)})
+    return [event | {"sequence_number": i} for i, event in enumerate(events)]
+
+
+def event_bytes(event: dict[str, Any], named: bool = True) -> bytes:
+    name = f"event: {event['type']}\n" if named else ""
+    return f"{name}data: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
+
+
+async def stream(writer: asyncio.StreamWriter, events: list[bytes], faults: list[str]) -> bool:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
+    writer.write(head + b"Transfer-Encoding: chunked\r\n\r\n")
+    if "die" in faults:
+        events = events[: len(events) // 2]
+    if "giant" in faults:
+        events = [b"data: " + b"x" * 20_000_000 + b"\n\n", *events]
+    pieces = events
+    if "bytes" in faults:  # one byte at a time: every character is cut, every line too
+        pieces = [bytes([byte]) for byte in b"".join(events)]
+    if "crlf" in faults:
+        pieces = [event.replace(b"\n", b"\r\n") for event in events]
+    for piece in pieces:
+        writer.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+        await writer.drain()
+        if "slow" in faults:
+            await asyncio.sleep(0.02)
+    if "die" in faults:
+        writer.transport.abort()
+        return False
+    writer.write(b"0\r\n\r\n")
+    await writer.drain()
+    return True
+
+
+async def whole(
+    writer: asyncio.StreamWriter, body: Any, status: int = 200, headers: list[str] | None = None
+) -> None:
+    data = json.dumps(body, ensure_ascii=False).encode()
+    lines = [f"HTTP/1.1 {status} X", "Content-Type: application/json", *(headers or [])]
+    lines.append(f"Content-Length: {len(data)}")
+    writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + data)
+    await writer.drain()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1])))

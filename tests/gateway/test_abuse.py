@@ -1,0 +1,190 @@
+"""What must not work."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from .conftest import ADMIN_KEY, Server
+from .support_gateway import ask
+
+Start = Callable[..., Server]
+
+
+def raw_request(server: Server, head: str, body: bytes = b"") -> bytes:
+    """Bytes that no proper client would send."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+        connection.sendall(head.replace("\n", "\r\n").encode("latin-1") + b"\r\n" + body)
+        answer = b""
+        while chunk := connection.recv(65536):
+            answer += chunk
+        return answer
+
+
+def status(answer: bytes) -> int:
+    return int(answer.split(b" ", 2)[1])
+
+
+def memory(server: Server) -> int:
+    """How many bytes the process has in memory."""
+    for line in Path(f"/proc/{server.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError("no VmRSS")
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/proxy/responses", "/v1/embeddings"])
+def test_bodies_over_the_limit(start_gateway: Start, path: str) -> None:
+    server = start_gateway("--max-body-mib", "1")
+    big = {"model": "plain", "messages": [{"role": "user", "content": "x" * 1_100_000}]}
+    answer = httpx2.post(f"{server.url}{path}", json=big, timeout=60)
+    assert answer.status_code == 413
+    assert answer.json()["error"]["type"] == "request_too_large"
+
+    def pieces() -> Any:
+        yield from (json.dumps(big).encode(),)
+
+    assert httpx2.post(f"{server.url}{path}", content=pieces(), timeout=60).status_code == 413
+
+
+def test_the_length_alone_is_enough_to_refuse(gateway: Server) -> None:
+    head = "POST /v1/chat/completions HTTP/1.1\nHost: x\nContent-Length: 99999999999\n"
+    assert status(raw_request(gateway, head)) == 413
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[]", b"5", b"\xff\xfe", b"[" * 200_000, b'{"messages": ' + b"9" * 10_000 + b"}"],
+)
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses"])
+def test_bad_json(client: httpx2.Client, path: str, body: bytes) -> None:
+    answer = client.post(path, content=body)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["type"] == "validation_error"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/v1/../secret",
+        "/v1/a/../../secret",
+        "/v1/%2e%2e/secret",
+        "/v1/%252e%252e/secret",
+        "/v1/..%2fsecret",
+        "/v1/..",
+        "/v1//evil.test/x",
+        "/v1/\\evil.test",
+        "/v1/./x",
+        "/proxy/../v1/models",
+        "/proxy/models",
+        "http://evil.test/v1/models",
+        "//evil.test/v1/models",
+        "/models",
+    ],
+)
+def test_paths_that_play_tricks(gateway: Server, target: str) -> None:
+    head = f"GET {target} HTTP/1.1\nHost: 127.0.0.1\nConnection: close\n"
+    answer = raw_request(gateway, head)
+    if status(answer) == 200:  # an absolute URL of which only the path was taken: our own upstream
+        seen = json.loads(answer.partition(b"\r\n\r\n")[2])
+        assert seen["target"] == "/v1/models"
+        assert target.startswith("http://")
+    else:
+        assert status(answer) in (400, 404)
+
+
+def test_other_paths_pass_untouched(gateway: Server) -> None:
+    with httpx2.Client(base_url=gateway.url) as client:
+        sent = {"x-client": "1", "authorization": "Bearer k", "connection": "keep-alive, x-hop"}
+        hop = {"x-hop": "1", "te": "trailers", "proxy-authorization": "p", "x-admin-key": ADMIN_KEY}
+        answer = client.put("/v1/files/a%20b?x=1&y=%2F", content=b"\x00\x01", headers=sent | hop)
+        seen = answer.json()
+        assert (seen["method"], seen["target"]) == ("PUT", "/v1/files/a%20b?x=1&y=%2F")
+        assert seen["body"] == "\x00\x01"
+        headers = {name.lower(): value for name, value in seen["headers"]}
+        assert headers["authorization"] == "Bearer k"
+        assert headers["x-client"] == "1"
+        assert headers["host"].startswith("127.0.0.1")
+        assert not set(hop) & set(headers)
+        assert "keep-alive" not in answer.headers
+        assert answer.headers["set-cookie"] == "a=b"
+
+
+def test_one_clients_cookies_do_not_reach_another(gateway: Server) -> None:
+    for _ in range(2):
+        seen = httpx2.get(f"{gateway.url}/v1/models").json()
+        assert "cookie" not in {name.lower() for name, _ in seen["headers"]}
+
+
+def test_header_injection(gateway: Server) -> None:
+    head = "GET /v1/models HTTP/1.1\nHost: x\nConnection: close\nX-A: a\rX-Evil: 1\n"
+    answer = raw_request(gateway, head)
+    if status(answer) == 200:
+        seen = json.loads(answer.partition(b"\r\n\r\n")[2])
+        assert "x-evil" not in {name.lower() for name, _ in seen["headers"]}
+    else:
+        assert status(answer) == 400
+    answer = raw_request(
+        gateway, "GET /v1/models?a=%0d%0aX-Evil:%201 HTTP/1.1\nHost: x\nConnection: close\n"
+    )
+    seen = json.loads(answer.partition(b"\r\n\r\n")[2])
+    assert seen["target"] == "/v1/models?a=%0d%0aX-Evil:%201"
+
+
+def test_giant_lines_do_not_stay_in_memory(start_gateway: Start) -> None:
+    server = start_gateway()
+    url = f"{server.url}/v1/chat/completions"
+    with httpx2.Client(timeout=60) as client:
+        client.post(url, json=ask("plain", stream=True))
+        before = memory(server)
+        for _ in range(5):
+            answer = client.post(url, json=ask("plain+giant", stream=True))
+            assert answer.content.count(b"x") >= 20_000_000
+            assert answer.content.endswith(b"data: [DONE]\n\n")
+    assert memory(server) - before < 60_000_000
+
+
+def test_a_slow_client_does_not_fill_the_memory(start_gateway: Start) -> None:
+    server = start_gateway()
+    body = json.dumps(ask("plain+giant", stream=True)).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+    before = memory(server)
+    waiting = []
+    for _ in range(10):
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(("127.0.0.1", server.port))
+        connection.sendall(head.encode() + body)
+        connection.recv(1000)  # the answer has begun; the rest (20 MB) is not read
+        waiting.append(connection)
+    httpx2.get(f"{server.url}/healthz", timeout=60)
+    grown = memory(server) - before
+    for connection in waiting:
+        connection.close()
+    assert grown < 150_000_000  # 200 MB would have come
+
+
+# The debug routes
+
+
+def test_without_a_key_there_are_no_debug_routes(start_gateway: Start) -> None:
+    server = start_gateway(key=None)
+    for path in ("/proxy/debug", "/proxy/debug/tool-calls"):
+        for headers in ({}, {"x-admin-key": ""}, {"x-admin-key": "x"}):
+            assert httpx2.get(f"{server.url}{path}", headers=headers).status_code == 404
+
+
+def test_with_a_wrong_key_nothing_is_shown(client: httpx2.Client) -> None:
+    path = "/proxy/debug/tool-calls"
+    assert client.get(path).status_code == 401
+    for key in ("", "x", ADMIN_KEY + "x", ADMIN_KEY[:-1], ADMIN_KEY.upper()):
+        assert client.get(path, headers={"x-admin-key": key}).status_code == 401
+    assert client.post(path, headers={"x-admin-key": ADMIN_KEY}).status_code == 404
+    twice = [("x-admin-key", ADMIN_KEY), ("x-admin-key", "x")]
+    assert client.get(path, headers=twice).status_code == 401

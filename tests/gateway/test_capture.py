@@ -1,0 +1,90 @@
+"""The debug capture: what came in beside what went out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx2
+from toolwire.gateway.capture import MAX_EXCHANGE, Capture, Recorder, known_tools
+from toolwire.openai import Finding
+
+from .conftest import ADMIN_KEY
+from .support_gateway import TOOLS, ask
+
+KEY = {"x-admin-key": ADMIN_KEY}
+
+
+def captured(client: httpx2.Client, **query: Any) -> list[Any]:
+    answer = client.get("/proxy/debug/tool-calls", params=query, headers=KEY)
+    assert answer.status_code == 200
+    body = answer.json()
+    assert body["count"] == len(body["items"])
+    return list(body["items"])
+
+
+def test_exchanges_newest_first(client: httpx2.Client) -> None:
+    captured(client, clear="true")
+    secret = {"authorization": "Bearer very-secret", "x-api-key": "very-secret"}
+    client.post("/v1/chat/completions", json=ask("missing"), headers=secret)
+    client.post("/proxy/chat/completions", json=ask("malformed", stream=True), headers=secret)
+    client.post("/v1/chat/completions", json=ask("plain"))
+    newest, oldest = captured(client)
+    assert (oldest["route"], oldest["stage"]) == ("/v1/chat/completions", "whole")
+    assert (oldest["reason"], oldest["action"]) == ("missing_arguments", "dropped")
+    assert (newest["route"], newest["stage"]) == ("/proxy/chat/completions", "stream")
+    assert (newest["reason"], newest["action"]) == ("invalid_json", "wrapped")
+    assert len(newest["raw"]) > len(newest["emitted"]) > 1
+    assert any('\\"input\\"' in chunk for chunk in newest["emitted"])
+    assert newest["time"] >= oldest["time"]
+    assert newest["id"] != oldest["id"]
+    assert "very-secret" not in json.dumps([newest, oldest])
+    assert ADMIN_KEY not in json.dumps([newest, oldest])
+    assert captured(client, limit=1) == [newest]
+    assert captured(client, limit="many", clear="true") == [newest, oldest]
+    assert captured(client) == []
+
+
+def test_good_calls_are_captured_too(client: httpx2.Client) -> None:
+    captured(client, clear="true")
+    client.post("/v1/chat/completions", json=ask("simple"))
+    (item,) = captured(client, clear="true")
+    assert (item["reason"], item["action"], item["format"]) == ("ok", "passed", "hermes")
+    assert item["raw"] == item["emitted"]
+    assert item["tools"] == TOOLS
+
+
+def recorder(text: bytes) -> Recorder:
+    made = Recorder("/v1/x", "whole", None, [])
+    made.came(text)
+    return made
+
+
+def test_count_and_bytes_are_bounded() -> None:
+    capture = Capture(max_items=3, max_bytes=1000)
+    for i in range(5):
+        capture.keep(recorder(b"%d" % i), [Finding(None, None, "")])
+    assert [item["raw"] for item in capture.newest(10)] == [["4"], ["3"], ["2"]]
+    capture.keep(recorder(b"x" * 900), [])
+    assert len(capture.newest(10)) == 3
+    capture.keep(recorder(b"y" * 900), [])
+    assert [item["raw"][0][0] for item in capture.newest(10)] == ["y"]
+    capture.keep(recorder(b"z" * 2000), [])
+    assert capture.newest(10) == []
+
+
+def test_one_exchange_is_bounded() -> None:
+    made = recorder(b"x" * (MAX_EXCHANGE - 10))
+    made.came(b"y" * 20)
+    made.went(b"z" * 20)
+    assert made.raw[1].startswith("yyyyyyyy… (cut here")
+    assert made.emitted == []
+    assert Recorder("/", "whole", None, [{"x": "y" * MAX_EXCHANGE}]).tools == []
+
+
+def test_of_tools_only_names_and_schemas_are_kept() -> None:
+    mcp = {"type": "mcp", "name": "x", "authorization": "secret"}
+    flat = {"type": "function", "name": "f", "parameters": {}, "strict": True}
+    kept = [{"type": "function", "function": {"name": "f", "parameters": {}}}]
+    assert known_tools([mcp, flat, 5, {"function": 5}]) == kept
+    assert known_tools(None) == []

@@ -1,0 +1,207 @@
+"""An upstream in trouble: every client gets a proper end, and nothing twice."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import openai
+import pytest
+from toolwire.gateway import Settings
+from toolwire.gateway.exchange import Plan, StreamSession
+from toolwire.openai.normalize import Policy
+
+from .conftest import Server, free_port, gateway_server, upstream_server
+from .scripted_upstream import stream_bytes
+from .support_gateway import ASK, TOOLS, ask, events, metric
+
+Start = Callable[..., Server]
+
+
+def seen(upstream: Server, model: str) -> int:
+    return int(httpx2.get(f"{upstream.url}/v1/seen").json()["seen"].get(model, 0))
+
+
+def test_it_tries_again_before_the_first_byte(client: httpx2.Client, upstream: Server) -> None:
+    for model in ("simple+status429x1", "simple+status502x2", "simple+refuse1"):
+        answer = client.post("/v1/chat/completions", json=ask(model))
+        assert answer.status_code == 200
+        assert answer.json()["choices"][0]["message"]["tool_calls"][0]["id"] == "c1"
+    assert seen(upstream, "simple+status429x1") == 2
+    assert seen(upstream, "simple+status502x2") == 3
+    assert metric(client, "manager_upstream_retries_total", reason="status 429") >= 1
+
+
+def test_it_gives_up_with_the_upstreams_own_answer(client: httpx2.Client, upstream: Server) -> None:
+    answer = client.post("/v1/chat/completions", json=ask("simple+status503"))
+    assert answer.status_code == 503
+    assert answer.json() == {"error": {"message": "no"}}
+    assert seen(upstream, "simple+status503") == 3
+
+
+def test_it_does_not_try_again_what_is_no_use(client: httpx2.Client, upstream: Server) -> None:
+    assert client.post("/v1/chat/completions", json=ask("simple+status404")).status_code == 404
+    assert client.post("/v1/chat/completions", json=ask("simple+status500")).status_code == 500
+    assert seen(upstream, "simple+status404") == seen(upstream, "simple+status500") == 1
+
+
+def test_an_upstream_that_dies_in_mid_stream(client: httpx2.Client, upstream: Server) -> None:
+    answer = client.post("/v1/chat/completions", json=ask("plain+die", stream=True))
+    assert answer.status_code == 200
+    *chunks, error = events(answer.text)
+    text = "".join(c["choices"][0]["delta"].get("content") or "" for c in chunks)
+    assert text
+    assert "Grüße, 世界!".startswith(text)
+    assert error["error"]["type"] == "upstream_error"
+    assert "\nevent: error\n" in answer.text
+    assert "[DONE]" not in answer.text
+    assert seen(upstream, "plain+die") == 1
+
+
+def test_half_a_call_is_not_sent(client: httpx2.Client) -> None:
+    answer = client.post("/v1/chat/completions", json=ask("chunked+die", stream=True))
+    assert '"tool_calls"' not in answer.text
+    assert "upstream_error" in answer.text
+
+
+def test_the_sdk_raises_when_the_upstream_dies(gateway: Server) -> None:
+    sdk = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="k", max_retries=0)
+    request: Any = {"messages": ASK, "tools": TOOLS, "stream": True}
+    with pytest.raises(openai.APIError, match="broke off"):
+        for _ in sdk.chat.completions.create(model="plain+die", **request):
+            pass
+    with pytest.raises(openai.APIError, match="broke off"):
+        for _ in sdk.responses.create(model="plain+die", input="?", stream=True):
+            pass
+
+
+def test_an_upstream_that_dies_in_a_whole_answer(client: httpx2.Client) -> None:
+    answer = client.post("/v1/chat/completions", json=ask("plain+die"))
+    assert answer.status_code == 502
+    assert answer.json()["error"]["type"] == "upstream_error"
+
+
+def test_an_upstream_that_says_nothing(start_gateway: Start) -> None:
+    server = start_gateway("--read-timeout", "0.3")
+    answer = httpx2.post(f"{server.url}/v1/chat/completions", json=ask("plain+hang"), timeout=60)
+    assert answer.status_code == 504
+
+
+def test_no_upstream_at_all(start_gateway: Start) -> None:
+    nobody = Server([], free_port())
+    server = start_gateway("--attempts", "2", "--breaker-failures", "5", to=nobody)
+    with httpx2.Client(base_url=server.url, timeout=60) as client:
+        statuses = [client.post("/v1/chat/completions", json=ask("x")).status_code for _ in "1234"]
+        assert statuses == [502, 502, 503, 503]
+        upstream = f"127.0.0.1:{nobody.port}"
+        assert metric(client, "manager_upstream_breaker_state", upstream=upstream) == 2
+        refused = client.post("/v1/chat/completions", json=ask("x"))
+        assert refused.json()["error"]["type"] == "upstream_error"
+        assert 1 <= int(refused.headers["retry-after"]) <= 10
+        assert client.get("/healthz").status_code == 200
+
+
+def test_the_breaker_lets_one_request_test_the_upstream(start_gateway: Start) -> None:
+    server = upstream_server()
+    gateway = start_gateway(
+        "--attempts", "1", "--breaker-failures", "2", "--breaker-seconds", "0.2", to=server
+    )
+    with httpx2.Client(base_url=gateway.url, timeout=60) as client:
+        upstream = f"127.0.0.1:{server.port}"
+        for _ in range(2):
+            assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 502
+        assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 503
+        server.start()
+        time.sleep(0.3)
+        assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 200
+        assert metric(client, "manager_upstream_breaker_state", upstream=upstream) == 0
+    server.kill()
+
+
+def test_a_client_that_leaves_frees_the_upstream(start_gateway: Start) -> None:
+    server = start_gateway()
+    with httpx2.Client(base_url=server.url, timeout=60) as client:
+        with client.stream(
+            "POST", "/v1/chat/completions", json=ask("plain+slow", stream=True)
+        ) as answer:
+            next(answer.iter_raw())
+        for _ in range(200):
+            if metric(client, "manager_open_streams") == 0:
+                break
+            time.sleep(0.05)
+        assert metric(client, "manager_open_streams") == 0
+
+
+def test_killed_fifty_times_under_load() -> None:
+    """Every client gets a proper end: a whole answer, an error event, or an HTTP error."""
+    upstream = upstream_server().start()
+    gateway = gateway_server(
+        upstream, "--attempts", "2", "--breaker-failures", "10", "--breaker-seconds", "0.1"
+    ).start()
+    stop = threading.Event()
+    kills = 0
+
+    def killer() -> None:
+        nonlocal kills
+        while kills < 50:
+            time.sleep(0.4)  # about as long as one answer takes
+            upstream.kill()
+            kills += 1
+            upstream.start()
+        stop.set()
+
+    async def one(client: httpx2.AsyncClient) -> str:
+        answer = await client.post("/v1/chat/completions", json=ask("plain+slow", stream=True))
+        if answer.status_code != 200:
+            assert answer.status_code in (502, 503, 504)
+            assert answer.json()["error"]["message"]
+            return "refused"
+        text = "".join(
+            choice["delta"].get("content") or ""
+            for chunk in events(answer.text)
+            for choice in chunk.get("choices", ())
+        )
+        assert "Grüße, 世界!".startswith(text), "something came twice, or out of order"
+        ended, broke = "data: [DONE]" in answer.text, "event: error" in answer.text
+        assert ended != broke
+        return "whole" if ended else "broken"
+
+    async def load() -> dict[str, int]:
+        ends: dict[str, int] = {}
+        async with httpx2.AsyncClient(base_url=gateway.url, timeout=60) as client:
+
+            async def visitor() -> None:
+                while not stop.is_set():
+                    end = await one(client)
+                    ends[end] = ends.get(end, 0) + 1
+                    await asyncio.sleep(0.05 if end == "refused" else 0)
+
+            await asyncio.gather(*(visitor() for _ in range(20)))
+        return ends
+
+    thread = threading.Thread(target=killer)
+    thread.start()
+    try:
+        ends = asyncio.run(load())
+    finally:
+        thread.join()
+        gateway.kill()
+        upstream.kill()
+    assert kills == 50
+    assert ends["whole"] > 0
+    assert ends["broken"] > 0
+
+
+@pytest.mark.parametrize(
+    ("route", "api"), [("/v1/chat/completions", "chat"), ("/v1/responses", "responses")]
+)
+def test_a_death_after_the_end_is_no_error(route: str, api: str) -> None:
+    plan = Plan(route, api, b"", Policy())
+    session = StreamSession(plan, Settings(), None)
+    given = b"".join(stream_bytes("plain", route))
+    assert session.feed(given) == given
+    assert session.die("too late") == b""

@@ -1,0 +1,160 @@
+"""The middleware inside a server: the routes it treats, and those that it leaves alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+from toolwire import ToolwireError
+from toolwire.gateway import Settings, ToolCallMiddleware
+
+from .scripted_upstream import stream_bytes, whole_answer
+from .support_gateway import EXPECTED, TOOLS, ask, events
+
+KEY = "k1"
+
+
+async def chat(request: Request) -> Response:
+    body = await request.json()
+    path = request.url.path
+    if body["model"] == "plain text":
+        return PlainTextResponse('{"choices": 5}')
+    if body["model"] == "encoded":
+        return JSONResponse({"choices": 5}, headers={"content-encoding": "x-none"})
+    if body["model"] == "length":
+        return JSONResponse({"length": len(await request.body()), "h": dict(request.headers)})
+    if body.get("stream"):
+
+        async def pieces() -> Any:
+            for piece in stream_bytes(body["model"], path):
+                yield piece
+
+        return StreamingResponse(pieces(), media_type="text/event-stream")
+    return JSONResponse(whole_answer(body["model"], path))
+
+
+SERVER = Starlette(
+    routes=[
+        Route("/v1/chat/completions", chat, methods=["POST"]),
+        Route("/v1/responses", chat, methods=["POST"]),
+        Route("/v1/other", chat, methods=["POST"]),
+    ]
+)
+
+
+def call(method: str, path: str, settings: Settings | None = None, **more: Any) -> httpx2.Response:
+    app = ToolCallMiddleware(SERVER, settings or Settings(format="hermes"))
+    return call_app(app, method, path, **more)
+
+
+def call_app(app: Any, method: str, path: str, **more: Any) -> httpx2.Response:
+
+    async def run() -> httpx2.Response:
+        transport = httpx2.ASGITransport(app=app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://server") as client:
+            return await client.request(method, path, **more)
+
+    return anyio.run(run)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_whole_answers(name: str) -> None:
+    answer = call("POST", "/v1/chat/completions", json=ask(name))
+    text, calls, reason = EXPECTED[name]
+    choice = answer.json()["choices"][0]
+    found = choice["message"].get("tool_calls", [])
+    assert choice["message"]["content"] == text
+    assert [(c["function"]["name"], c["function"]["arguments"]) for c in found] == calls
+    assert choice["finish_reason"] == reason
+    assert answer.headers["content-length"] == str(len(answer.content))
+
+
+def test_streams() -> None:
+    answer = call("POST", "/v1/chat/completions", json=ask("malformed", stream=True))
+    (entry,) = [e for c in events(answer.text) for e in _entries(c)]
+    assert json.loads(entry["function"]["arguments"]) == {"input": '{"a": oops'}
+    assert answer.text.startswith(": keep-alive\n\n")
+    assert answer.text.endswith("data: [DONE]\n\n")
+
+
+def _entries(chunk: Any) -> list[Any]:
+    return [e for choice in chunk["choices"] for e in choice["delta"].get("tool_calls", ())]
+
+
+def test_an_answer_that_needs_no_change_keeps_its_bytes() -> None:
+    path = "/v1/chat/completions"
+    for name in ("simple", "plain"):
+        direct = call_app(SERVER, "POST", path, json=ask(name))
+        assert call("POST", path, json=ask(name)).content == direct.content
+    streamed = call("POST", "/v1/chat/completions", json=ask("plain", stream=True, tools=None))
+    assert streamed.content == b"".join(stream_bytes("plain", "/v1/chat/completions"))
+
+
+def test_responses_are_treated_too() -> None:
+    answer = call("POST", "/v1/responses", json={"model": "missing", "input": "?"})
+    assert [item["type"] for item in answer.json()["output"]] == ["message"]
+
+
+def test_what_is_left_alone() -> None:
+    path = "/v1/chat/completions"
+    assert call("POST", "/v1/other", json={"model": "missing", "tools": 5}).status_code == 200
+    assert call("POST", path, json=ask("plain text")).text == '{"choices": 5}'
+    assert call("POST", path, json=ask("encoded")).json() == {"choices": 5}
+    assert call("GET", path).status_code == 405
+    assert call("GET", "/nothing").status_code == 404
+    assert call("GET", "/proxy/debug").status_code == 404
+
+
+def test_a_long_answer_passes_as_it_is() -> None:
+    settings = Settings(format="hermes", max_response=10)
+    answer = call("POST", "/v1/chat/completions", settings, json=ask("missing"))
+    assert answer.json() == whole_answer("missing", "/v1/chat/completions")
+
+
+def test_requests_are_checked_and_translated() -> None:
+    path = "/v1/chat/completions"
+    refused = call("POST", path, json=ask("plain", tool_choice="sometimes"))
+    assert refused.status_code == 400
+    assert refused.json()["error"]["param"] == "tool_choice"
+    assert call("POST", path, Settings(max_body=10), json=ask("plain")).status_code == 413
+    old = {"model": "length", "messages": ask("x")["messages"]}
+    old["functions"] = [TOOLS[0]["function"]]
+    seen = call("POST", path, json=old).json()
+    assert seen["h"]["content-length"] == str(seen["length"])
+
+
+def test_the_debug_routes() -> None:
+    settings = Settings(admin_key=KEY)
+    page = call("GET", "/proxy/debug", settings)
+    assert page.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    shown = call("GET", "/proxy/debug/tool-calls", settings, headers={"x-admin-key": KEY})
+    assert shown.json() == {"items": [], "count": 0}
+    assert call("GET", "/proxy/debug/tool-calls", settings).status_code == 401
+    assert KEY not in repr(settings)
+
+
+def test_settings_come_from_the_environment() -> None:
+    made = Settings.from_environment(
+        {
+            "TOOLWIRE_FORMAT": "hermes",
+            "TOOLWIRE_MODE": "live",
+            "TOOLWIRE_IDS": "sequential",
+            "TOOLWIRE_MAX_BODY": "99",
+            "APISIX_ADMIN_KEY": "x",
+            "TOOL_CALL_DEBUG_MAX": "7",
+        }
+    )
+    assert (made.format, made.mode, made.ids) == ("hermes", "live", "sequential")
+    assert (made.max_body, made.admin_key, made.debug_max) == (99, "x", 7)
+    assert Settings.from_environment({}) == Settings()
+    for name, value in (("FORMAT", "x"), ("MODE", "x"), ("IDS", "x"), ("MAX_BODY", "-1")):
+        with pytest.raises(ToolwireError):
+            Settings.from_environment({f"TOOLWIRE_{name}": value})

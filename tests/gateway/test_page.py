@@ -1,0 +1,90 @@
+"""The debug page, in headless Chromium, and the replay file that it copies."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx2
+import pytest
+from toolwire import ToolwireError
+from toolwire.gateway.replay import read_exchange, replay_exchange
+
+from .conftest import ADMIN_KEY, Server
+from .support_gateway import ask
+
+SCRIPT = Path(__file__).with_name("page_check.mjs")
+REPLAY = "import typer; from toolwire.gateway.cli import replay; typer.run(replay)"
+
+
+def chromium() -> str:
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        found = shutil.which(name)
+        if found:
+            return found
+    raise AssertionError("the page is tested in Chromium: apt-get install chromium")
+
+
+def test_the_page(start_gateway: Callable[..., Server], node_modules: Path, tmp_path: Path) -> None:
+    server = start_gateway("--format", "hermes")
+    chat = f"{server.url}/v1/chat/completions"
+    httpx2.post(chat, json=ask("malformed", stream=True))
+    httpx2.post(chat, json=ask("missing"))
+    script = shutil.copy(SCRIPT, node_modules)
+    command = ["node", script, server.url, ADMIN_KEY, chromium()]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert run.returncode == 0, run.stderr
+    saw = json.loads(run.stdout)
+    assert saw["errors"] == []
+    assert set(saw["hosts"]) == {f"127.0.0.1:{server.port}"}
+    assert saw["before"] == saw["storage"] == 0
+    assert ADMIN_KEY not in saw["address"]
+    assert [row.split("\n")[0] for row in saw["rows"]] == [
+        "missing_arguments · dropped",
+        "invalid_json · wrapped",
+    ]
+    assert len(saw["filtered"]) == 1
+    assert len(saw["onlyRaw"]) > 5
+    assert any("input" in line for line in saw["onlyEmitted"])
+    assert saw["same"] > 2
+
+    file = tmp_path / "exchange.json"
+    file.write_text(saw["copied"], encoding="utf-8")
+    exchange = read_exchange(file)
+    assert ADMIN_KEY not in saw["copied"]
+    assert "".join(replay_exchange(exchange)) == "".join(exchange["emitted"])
+    command = [sys.executable, "-c", REPLAY, str(file), "--mode", "live"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert '"arguments":"o"' in shown.replace(" ", "")
+
+
+def test_a_replay_may_use_another_format(tmp_path: Path) -> None:
+    text = '<|tool_call|>add\n{"a": 1}<|end_tool_call|>'
+    body = {"choices": [{"index": 0, "message": {"content": text}, "finish_reason": "stop"}]}
+    exchange = {
+        "route": "/v1/chat/completions",
+        "stage": "whole",
+        "format": "hermes",
+        "tools": [{"type": "function", "function": {"name": "add"}}],
+        "raw": [json.dumps(body)],
+    }
+    file = tmp_path / "items.json"
+    file.write_text(json.dumps({"items": [exchange], "count": 1}), encoding="utf-8")
+    (sent,) = replay_exchange(read_exchange(file))
+    assert json.loads(sent) == body
+    (sent,) = replay_exchange(read_exchange(file), "special_token")
+    assert json.loads(sent)["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "add"
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"raw": 5}', '{"items": []}'])
+def test_what_is_no_exchange(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "x.json"
+    with pytest.raises(ToolwireError, match="can't be read"):
+        read_exchange(file)
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ToolwireError, match="is not"):
+        read_exchange(file)
