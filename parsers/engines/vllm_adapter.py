@@ -192,25 +192,20 @@ class Adapter:
 
     def _sort(self, events: Sequence[Event]) -> tuple[list[str], list[Any]]:
         """Text on one side, on the other one entry for each call that these events touch."""
-        api = self._api
         texts: list[str] = []
         calls: list[Any] = []
         for event in events:
-            kind = type(event)
-            if kind is Content:
-                texts.append(event.text)  # type: ignore[union-attr]
-            elif kind is CallStart:
-                self._add_start(calls, event)  # type: ignore[arg-type]
-            elif kind is Arguments and not (self._single and event.index):  # type: ignore[union-attr]
-                if not (calls and calls[-1].index == event.index):  # type: ignore[union-attr]
-                    function = api.DeltaFunctionCall(arguments="")
-                    calls.append(api.DeltaToolCall(index=event.index, function=function))  # type: ignore[union-attr]
-                calls[-1].function.arguments += event.text  # type: ignore[union-attr]
+            if isinstance(event, Content):
+                texts.append(event.text)
+            elif self._single and event.index:
+                continue  # only the first call is wanted
+            elif isinstance(event, CallStart):
+                self._add_start(calls, event)
+            elif isinstance(event, Arguments):
+                self._add_arguments(calls, event)
         return texts, calls
 
     def _add_start(self, calls: list[Any], event: CallStart) -> None:
-        if self._single and event.index:
-            return
         calls.append(
             self._api.DeltaToolCall(
                 id=event.id or make_id(),
@@ -219,6 +214,12 @@ class Adapter:
                 function=self._api.DeltaFunctionCall(name=event.name, arguments=""),
             )
         )
+
+    def _add_arguments(self, calls: list[Any], event: Arguments) -> None:
+        if not (calls and calls[-1].index == event.index):
+            function = self._api.DeltaFunctionCall(arguments="")
+            calls.append(self._api.DeltaToolCall(index=event.index, function=function))
+        calls[-1].function.arguments += event.text
 
     def _merge(self, message: Any, events: Sequence[Event]) -> None:
         texts, calls = self._sort(events)

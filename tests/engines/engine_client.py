@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from openai import AsyncOpenAI
+import httpx
+from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
 T = TypeVar("T")
 #: The name under which the tests' servers serve their model.
@@ -42,7 +43,12 @@ class Asker:
 
     async def _all(self, jobs: list[Callable[[AsyncOpenAI], Awaitable[T]]]) -> list[T]:
         places = asyncio.Semaphore(AT_ONCE)
-        client = AsyncOpenAI(base_url=self._url, api_key="none", timeout=600, max_retries=0)
+        # A connection for each request: one that was kept may be closed by the server just when it
+        # is used again, and nothing is tried twice here.
+        http = DefaultAsyncHttpxClient(limits=httpx.Limits(max_keepalive_connections=0))
+        client = AsyncOpenAI(
+            base_url=self._url, api_key="none", timeout=600, max_retries=0, http_client=http
+        )
 
         async def run(job: Callable[[AsyncOpenAI], Awaitable[T]]) -> T:
             async with places:

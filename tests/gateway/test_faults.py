@@ -136,6 +136,7 @@ def test_a_client_that_leaves_frees_the_upstream(start_gateway: Start) -> None:
         assert metric(client, "manager_open_streams") == 0
 
 
+@pytest.mark.slow
 def test_killed_fifty_times_under_load() -> None:
     """Every client gets a proper end: a whole answer, an error event, or an HTTP error."""
     upstream = upstream_server().start()

@@ -14,6 +14,8 @@ from .conftest import Server
 from .scripted_answers import ONE
 from .support_gateway import ASK, EXPECTED, EXPECTED_OUTPUT, FLAT_TOOLS, TOOLS
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).with_name("sdk_client.mjs")
 
 

@@ -17,6 +17,8 @@ from toolwire.gateway.replay import read_exchange, replay_exchange
 from .conftest import ADMIN_KEY, Server
 from .support_gateway import ask
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).with_name("page_check.mjs")
 REPLAY = "import typer; from toolwire.gateway.cli import replay; typer.run(replay)"
 

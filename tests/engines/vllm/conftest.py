@@ -26,7 +26,8 @@ def server(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
             *("--tool-parser-plugin", str(PLUGINS / "switching_parser.py")),
             *("--tool-call-parser", "switching"),
             *("--chat-template", template("chatml-hermes")),
-            "--trust-request-chat-template",  # for the tests of the other templates
+            # For the tests of the other templates:
+            *("--trust-request-chat-template", "--enable-scale-out"),
         ],
         # The template is for one format, and the tests use all.
         {"TOOLWIRE_SKIP_CHECKS": "1"},

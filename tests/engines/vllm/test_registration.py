@@ -48,29 +48,24 @@ def test_the_entry_point_registers_every_format(tmp_path: Path) -> None:
 
 
 def test_the_file_works_where_toolwire_is_not_installed(tmp_path: Path, checkout: Path) -> None:
-    """VLLM_PLUGINS names no plugin, so the entry point of the installed one is not used."""
+    """VLLM_PLUGINS names no plugin, so the entry point of the installed one is not used.
+
+    In the same process, a format of one's own is added and registered.
+    """
     plugin = checkout / "parsers" / "engines" / "vllm_plugin.py"
     code = (
-        "import sys; from vllm.tool_parsers import ToolParserManager as M;"
+        "import dataclasses, sys; from vllm.tool_parsers import ToolParserManager as M;"
         f"M.import_tool_parser({str(plugin)!r});"
-        "print(M.get_tool_parser('toolwire_hermes').__name__, sys.modules['toolwire'].__file__)"
-    )
-    made, file = run(code, tmp_path, VLLM_PLUGINS="", VLLM_LOGGING_LEVEL="ERROR").split()[-2:]
-    assert made == "toolwire_hermes"
-    assert Path(file) == checkout / "parsers" / "__init__.py"
-
-
-def test_a_format_of_ones_own(tmp_path: Path) -> None:
-    code = (
-        "import dataclasses, toolwire;"
-        "from toolwire.engines import vllm_plugin;"
-        "from vllm.tool_parsers import ToolParserManager as M;"
-        "old = toolwire.get_format('hermes');"
-        "toolwire.register_format(dataclasses.replace(old, name='mine', aliases=()));"
+        "import toolwire; from toolwire.engines import vllm_plugin;"
+        "hermes = toolwire.get_format('hermes');"
+        "toolwire.register_format(dataclasses.replace(hermes, name='mine', aliases=()));"
         "vllm_plugin.register();"
-        "print(M.get_tool_parser('toolwire_mine').toolwire_format)"
+        "print(M.get_tool_parser('toolwire_mine').toolwire_format);"
+        "print(M.get_tool_parser('toolwire_hermes').__name__);"
+        "print(toolwire.__file__)"
     )
-    assert run(code, tmp_path, VLLM_LOGGING_LEVEL="ERROR").splitlines()[-1] == "mine"
+    printed = run(code, tmp_path, VLLM_PLUGINS="", VLLM_LOGGING_LEVEL="ERROR").splitlines()
+    assert printed[-3:] == ["mine", "toolwire_hermes", str(checkout / "parsers" / "__init__.py")]
 
 
 def test_an_old_vllm_is_refused_in_a_sentence() -> None:

@@ -19,7 +19,7 @@ PLUGINS = Path(__file__).resolve().parent / "plugins"
 FLAGS = [
     *("--served-model-name", MODEL, "--host", "127.0.0.1"),
     *("--enforce-eager", "--dtype", "float32", "--max-model-len", "2048"),
-    *("--max-num-seqs", "32", "--seed", "0", "--enable-auto-tool-choice"),
+    *("--block-size", "32", "--max-num-seqs", "32", "--seed", "0", "--enable-auto-tool-choice"),
     *("--logits-processors", "scripted_output:ScriptedOutput"),
 ]
 ENVIRONMENT = {

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# The tests of the SGLang plugin: installs SGLang and toolwire into .venvs/sglang and runs them
+# there, against SGLang's own classes and against real servers. What follows goes to pytest.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+scripts/lib/install_sglang.sh httpx pytest
+# Only the engine tests' own settings count here, and no toolwire but the installed one.
+exec .venvs/sglang/bin/python -m pytest --confcutdir=tests/engines -p no:cacheprovider \
+    -W ignore::DeprecationWarning -W ignore::UserWarning tests/engines/sglang "$@"

@@ -1,0 +1,50 @@
+"""For the tests' server: each request says in which format the model writes, and what.
+
+A server has one tool call parser, and the tests need many. Neither can every endpoint be told what
+the model is to write. So a request's last tool says both: its name is `use_<format>`, and its
+description is the text, or nothing where the model may write what it likes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sglang.srt.function_call.function_call_parser import FunctionCallParser
+from toolwire.engines.sglang_adapter import Detector
+from xgrammar import StructuralTag
+
+PREFIX = "use_"
+
+
+def register() -> None:
+    FunctionCallParser.ToolCallParserEnum["switching"] = Switching
+
+
+class Switching(Detector):
+    """toolwire's detector, of the format that the request asks for."""
+
+    toolwire_format = "hermes"
+
+    def _switch(self, tools: Any) -> list[Any]:
+        """Takes the last tool's word; gives the others."""
+        *others, last = tools
+        assert last.function.name.startswith(PREFIX), "a test forgot to say the format"
+        self.toolwire_format = last.function.name.removeprefix(PREFIX)
+        return others
+
+    def _begin(self, tools: Any) -> Any:
+        return super()._begin(self._switch(tools))
+
+    def has_tool_call(self, text: str) -> bool:
+        return True  # the tools, and so the format, are not known here
+
+    def get_structural_tag(self, tools: Any = None, *rest: Any, **more: Any) -> Any:
+        return super().get_structural_tag(self._switch(tools), *rest, **more)
+
+    def get_auto_tool_call_structural_tag(self, tools: Any = None, **more: Any) -> Any:
+        script = tools[-1].function.description
+        if not script:
+            return super().get_auto_tool_call_structural_tag(tools, **more)
+        return StructuralTag.model_validate(
+            {"type": "structural_tag", "format": {"type": "const_string", "value": script}}
+        )
