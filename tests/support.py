@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -66,8 +67,12 @@ def summary(events: Iterable[Event]) -> tuple[str | None, list[tuple[str, str, b
 
 
 def splits(text: str, *, pairs_under: int = 80) -> Iterator[list[str]]:
-    """One character at a time, every single cut, and for short texts every pair of cuts."""
+    """One character at a time, every single cut, some random ones, and for short texts every pair."""
     yield list(text)
+    chance = random.Random(text)  # the same for the same text
+    for _ in range(20):
+        count = chance.randint(2, 9)
+        yield cut_at(text, [chance.randint(0, len(text)) for _ in range(count)])
     for i in range(1, len(text)):
         yield [text[:i], text[i:]]
     if len(text) < pairs_under:

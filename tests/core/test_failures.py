@@ -10,10 +10,12 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from toolwire import parse
 from toolwire.openai import DeltaStream, accumulate
 
-from ..support import ADD, TOOLS, check_all_splits, summary, tool
+from ..support import ADD, TOOLS, check_all_splits, cut_at, events_of, summary, tool
 from ..writers import JSON_OBJECTS, TAGGED, WRITERS
 
 Calls = list[tuple[str, str, bool]]
@@ -211,6 +213,14 @@ HERMES: list[tuple[str, str, str | None, Calls]] = [
 )
 def test_hermes(text: str, content: str | None, calls: Calls) -> None:
     check("hermes", text, content, calls)
+
+
+@given(data=st.data())
+def test_hermes_cut_anywhere(data: Any) -> None:
+    """The rows once more, cut as Hypothesis likes."""
+    _, text, content, calls = data.draw(st.sampled_from(HERMES))
+    cuts = data.draw(st.lists(st.integers(0, len(text)), max_size=12))
+    assert summary(events_of("hermes", cut_at(text, cuts))) == (content, calls)
 
 
 def wrap(format: str, body: str) -> str:

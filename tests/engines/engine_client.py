@@ -47,7 +47,7 @@ class Asker:
         # is used again, and nothing is tried twice here.
         http = DefaultAsyncHttpxClient(limits=httpx.Limits(max_keepalive_connections=0))
         client = AsyncOpenAI(
-            base_url=self._url, api_key="none", timeout=600, max_retries=0, http_client=http
+            base_url=self._url, api_key="none", timeout=600, max_retries=2, http_client=http
         )
 
         async def run(job: Callable[[AsyncOpenAI], Awaitable[T]]) -> T:
