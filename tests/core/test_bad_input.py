@@ -90,6 +90,7 @@ def read(format: str, text: str, chunk: int) -> str:
     return (content or "") + "".join(arguments for _, arguments, _ in calls)
 
 
+@pytest.mark.slow
 @every_format
 @pytest.mark.parametrize(
     "text",
@@ -114,6 +115,7 @@ def test_strange_characters(format: str) -> None:
     assert "\udfff" in said
 
 
+@pytest.mark.slow
 @every_format
 def test_a_flood_of_delimiters(format: str) -> None:
     """Megabytes of openers, of closers, and of their longest beginnings."""
@@ -123,6 +125,7 @@ def test_a_flood_of_delimiters(format: str) -> None:
             assert len(read(format, text, 65_536)) >= len(text) // 2
 
 
+@pytest.mark.slow
 def test_ten_megabytes() -> None:
     for piece in ("<tool_call>", "<tool_cal", '<tool_call>{"name": "f", "arguments": '):
         text = piece * (10_000_000 // len(piece))
