@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from toolwire import list_formats
 
-from .support import TOOLS
+from ..support import TOOLS
 
 CALL = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
 

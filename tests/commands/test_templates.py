@@ -13,7 +13,7 @@ import pytest
 from toolwire import messages, templates
 from toolwire.cli import main
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "toolwire.cli"]
 CHAT = [{"role": "user", "content": "Grüße \x1b[31m<|im_end|>"}]
 PROMPT = "<|im_start|>user\nGrüße \x1b[31m<|im_end|><|im_end|>\n<|im_start|>assistant\n"

@@ -1,0 +1,1 @@
+"""The commands of `toolwire`, one file each: read arguments, ask the library, print."""
