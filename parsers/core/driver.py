@@ -42,7 +42,7 @@ class Run:
         self.opened: set[int] = set()  # levels of the wrappers around the block at hand
         self._open: set[int] = set()  # those that its calls have left open, also in prose later
         self._line_start = True
-        self._triggers = format.triggers
+        self._bare_allowed = format.bare
 
     # -- what shapes ask ----------------------------------------------------------------------
 
@@ -110,8 +110,25 @@ class Run:
             yield
 
     def _find_trigger(self, text: str, start: int) -> tuple[str, int]:
+        """What may begin a call, and where: an opener, a closer that counts, a bare call."""
+        if self._bare_allowed and (self._line_start or "\n" in text):
+            return self._find_bare(text, start)
+        search = self.marks.prose.search
+        while (found := search(text, start)) is not None:
+            literal = found[0]
+            if literal in self.marks.opens.spellings:
+                return "open", found.start()
+            if literal not in self.marks.closes.spellings:
+                return "cut", found.start()
+            if self._open:
+                return "close", found.start()
+            start = found.end()
+        return "", len(text)
+
+    def _find_bare(self, text: str, start: int) -> tuple[str, int]:
+        """The same where a line begins, and a bare call may begin with it."""
         while True:
-            found = self._triggers.search(text, start)
+            found = self.format.triggers.search(text, start)
             if found is None:
                 return "", len(text)
             kind = found.lastgroup or ""
@@ -131,8 +148,9 @@ class Run:
 
     def _note_line(self, text: str) -> None:
         """Keep track of whether only indentation stands between a line's start and here."""
-        _, newline, tail = text.rpartition("\n")
-        self._line_start = not tail.strip(INDENT) and (bool(newline) or self._line_start)
+        if self._line_start or "\n" in text:
+            _, newline, tail = text.rpartition("\n")
+            self._line_start = not tail.strip(INDENT) and (bool(newline) or self._line_start)
 
     def _release(self) -> None:
         self._note_line(self.r.release())

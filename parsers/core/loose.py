@@ -45,21 +45,27 @@ class Dialect:
 class _Patterns:
     quotes: Literals
     strings: dict[str, re.Pattern[str]]  # what to stop at inside a string, by its quote
+    same: dict[str, re.Pattern[str]]  # text inside a string that JSON writes just so, by its quote
     words: re.Pattern[str]  # what to stop at inside a word
 
 
 @lru_cache(maxsize=256)
 def _patterns(dialect: Dialect, marks: Marks) -> _Patterns:
     closes = marks.closes.spellings
-    strings = {}
+    strings, same = {}, {}
     for quote in dialect.quotes:
+        # The groups stand at the ends for the reason that `first_of` gives.
         parts = [
-            f"(?P<quote>{re.escape(quote)})",
-            f"(?P<close>{any_of(closes)})" if closes else "",
-            r"(?P<escape>\\)" if dialect.escapes else "",
-            f"(?P<cut>{cut})" if (cut := cut_off([*closes, quote])) else "",
+            f"{re.escape(quote)}(?P<quote>)",
+            f"(?:{any_of(closes)})(?P<close>)" if closes else "",
+            r"\\(?P<escape>)" if dialect.escapes else "",
+            f"{cut}(?P<cut>)" if (cut := cut_off([*closes, quote])) else "",
         ]
         strings[quote] = re.compile("|".join(part for part in parts if part))
+        first = "".join(sorted({re.escape(literal[0]) for literal in (*closes, quote)}))
+        plain = rf'[^\x00-\x1f"\\{first}]*'
+        escape = rf'(?:\\["\\/bfnrt]{plain})*' if dialect.escapes else ""
+        same[quote] = re.compile(plain + escape)
     stops = [*closes, *marks.starts.spellings]
     parts = [
         f"(?P<stop>{any_of(stops)})" if stops else "",
@@ -67,7 +73,7 @@ def _patterns(dialect: Dialect, marks: Marks) -> _Patterns:
         r"(?P<mark>[,:()\[\]{}\"'])",
     ]
     words = re.compile("|".join(part for part in parts if part))
-    return _Patterns(Literals(dialect.quotes), strings, words)
+    return _Patterns(Literals(dialect.quotes), strings, same, words)
 
 
 class LooseReader:
@@ -97,16 +103,12 @@ class LooseReader:
         """At a quote: read the string, write its text as JSON writes it, without quotes."""
         r = self.r
         r.take(r.pos + len(quote))
-        search = self._patterns.strings[quote].search
 
         def text(piece: str) -> None:
             sink(encode(piece)[1:-1])
 
         while True:
-            found = search(r.text, r.pos)
-            end = found.start() if found else len(r.text)
-            if end > r.pos:
-                text(r.take(end))
+            found = self._plain_text(quote, sink)
             kind = found.lastgroup if found else "cut"
             if kind == "quote":
                 r.take(r.pos + len(quote))
@@ -121,6 +123,21 @@ class LooseReader:
                 return False
             else:
                 yield
+
+    def _plain_text(self, quote: str, sink: Sink) -> re.Match[str] | None:
+        """The hot loop: read text and simple escapes; gives what it stopped at, if anything."""
+        same, search = self._patterns.same[quote].match, self._patterns.strings[quote].search
+        text, end = self.r.text, self.r.pos
+        while True:
+            start, end = end, same(text, end).end()  # type: ignore[union-attr]  # always matches
+            if end > start:
+                sink(text[start:end])
+            found = search(text, end)
+            start, end = end, found.start() if found else len(text)
+            if end == start:
+                self.r.take(end)
+                return found
+            sink(encode(text[start:end])[1:-1])
 
     def _escape(self) -> Step[str]:
         """At a backslash: the escape as JSON writes it."""

@@ -5,11 +5,10 @@ Also here: the one rule about delimiters that stand where they should not count,
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from .literals import Literals, any_of, cut_off
+from .literals import Literals, first_of
 from .reader import Reader, Sink, Step
 
 
@@ -24,26 +23,18 @@ class Marks:
         self.levels: Final = tuple(Literals(level) for level in levels)
         self.closes: Final = Literals(c for level in self.levels for c in level.spellings)
         stops = [*self.starts.spellings, *self.closes.spellings]
+        #: what prose is searched for
+        self.prose: Final = first_of([*self.opens.spellings, *self.closes.spellings])
         #: what to stop at between JSON tokens
-        self.between: Final = stop_at(stops, r'["{}\[\]]')
+        self.between: Final = first_of(stops, '"{}[]')
         #: what to stop at inside a JSON string
-        self.inside: Final = stop_at(self.closes.spellings, r'["\\]')
+        self.inside: Final = first_of(self.closes.spellings, '"\\')
         #: what to stop at inside a key or a name
-        self.name: Final = stop_at(stops, r'["\\]')
+        self.name: Final = first_of(stops, '"\\')
 
     def level_of(self, closer: str) -> int:
         """Which wrapper `closer` closes, 0 being the outermost."""
         return next(i for i, level in enumerate(self.levels) if closer in level.spellings)
-
-
-def stop_at(literals: Iterable[str], otherwise: str) -> re.Pattern[str]:
-    """A pattern whose group 1 is a delimiter, or the beginning of one at the end of the text.
-
-    They come first: a delimiter may begin with a character that means something by itself.
-    """
-    literals = list(literals)
-    delimiters = "|".join(filter(None, (any_of(literals), cut_off(literals))))
-    return re.compile(f"({delimiters})|{otherwise}" if delimiters else otherwise)
 
 
 def closer_in_string(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:

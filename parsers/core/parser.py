@@ -37,9 +37,7 @@ class EventParser:
         reader = self._reader
         reader.push(chunk)
         next(self._steps)
-        events = reader.events
-        reader.events = []
-        return events
+        return reader.take_events()
 
     def finish(self) -> list[Event]:
         """The message is over; returns what was still undecided. A second call returns nothing."""
@@ -48,5 +46,4 @@ class EventParser:
         self._finished = True
         self._reader.eof = True
         next(self._steps, None)
-        events, self._reader.events = self._reader.events, []
-        return events
+        return self._reader.take_events()

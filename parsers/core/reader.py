@@ -42,14 +42,15 @@ class Reader:
 
     __slots__ = (
         "_aside",
+        "_events",
         "_gap",
         "_held",
         "_index",
         "_pending",
         "_prose",
+        "_written",
         "calls",
         "eof",
-        "events",
         "pos",
         "text",
     )
@@ -58,8 +59,9 @@ class Reader:
         self.text = ""
         self.pos = 0
         self.eof = False
-        self.events: list[Event] = []
         self.calls = 0
+        self._events: list[Event] = []
+        self._written: list[str] = []  # arguments that are not an event yet
         self._index = -1
         self._held: list[str] | None = None
         self._aside: list[str] = []
@@ -130,6 +132,14 @@ class Reader:
             return True
         return False
 
+    def take_events(self) -> list[Event]:
+        """What was decided since the last time."""
+        if self._written:
+            self._write()
+        events = self._events
+        self._events = []
+        return events
+
     # -- undecided text -----------------------------------------------------------------------
 
     def hold(self) -> None:
@@ -178,14 +188,16 @@ class Reader:
             if text:
                 self._pending.append(text)
             return
-        space = text[len(body) :]
         if self._pending:
-            body = "".join(self._pending) + body
+            self._pending.append(body)
+            whole = "".join(self._pending)
             self._pending.clear()
-        if space:
-            self._pending.append(space)
+        else:
+            whole = body
+        if len(body) < len(text):
+            self._pending.append(text[len(body) :])
         self._prose = True
-        self.events.append(Content(body))
+        self._events.append(Content(whole))
 
     def gap(self, space: str) -> None:
         """Whitespace behind a call: markup if a closer or a sibling follows, else content."""
@@ -209,14 +221,21 @@ class Reader:
         self.drop()
         self._index += 1
         self.calls += 1
-        self.events.append(CallStart(self._index, name, id))
+        self._events.append(CallStart(self._index, name, id))
 
     def arguments(self, text: str) -> None:
-        if text:
-            self.events.append(Arguments(self._index, text))
+        self._written.append(text)
 
     def end_call(self, complete: bool) -> None:
-        self.events.append(CallEnd(self._index, complete))
+        self._write()
+        self._events.append(CallEnd(self._index, complete))
+
+    def _write(self) -> None:
+        """However many pieces a chunk's arguments were read in, they are one event."""
+        text = "".join(self._written)
+        self._written.clear()
+        if text:
+            self._events.append(Arguments(self._index, text))
 
     def call_without_arguments(self, name: str, id: str | None = None) -> None:
         self.start_call(name, id)
@@ -231,5 +250,5 @@ class Reader:
     def finish(self) -> None:
         """The message is over: whitespace at its end is content only if there was no call."""
         if self._pending and not self.calls:
-            self.events.append(Content("".join(self._pending)))
+            self._events.append(Content("".join(self._pending)))
         self._pending.clear()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ..building import ObjectBuilder, value_of
 from ..jsontext import read_arguments
-from ..literals import Literals, any_of, cut_off
+from ..literals import Literals, any_of, beginning, cut_off
 from ..names import read_word
 from ..reader import Reader, Step
 from ..schema import JSON_TYPES, Kind, Tool
@@ -160,28 +160,28 @@ class _Call:
         self.object.key(key)
         value = value_of(kind, r.arguments)
         inline = not (yield from r.skip_newline())
-        plain, search = self.plan.plain.fullmatch, self.plan.stops.search
+        search = self.plan.stops.search
         newline = ""  # read, but part of the value only if no closing tag follows it
         while True:
-            # Most pieces hold nothing that a stop begins with; asking that first is cheaper.
-            found = None if plain(r.text, r.pos) else search(r.text, r.pos)
+            found = search(r.text, r.pos)
             end = found.start() if found else len(r.text)
             if end > r.pos:
                 value.add(newline + r.take(end))
                 newline = ""
-            if found is None or found.lastgroup == "cut":
+            if found is None or not found.lastindex:
                 if r.eof:
                     value.add(newline + r.take(len(r.text)))
                     value.cut()
                     return False
                 yield
                 continue
-            if found["newline"]:
+            tag = found[0].lstrip("\r\n")
+            if len(tag) < len(found[0]):
                 value.add(newline)
-                newline = r.take(found.end("newline"))
+                newline = r.take(found.end() - len(tag))
             pieces = [newline]
             ended: re.Match[str] | bool | None
-            if found.lastgroup == "parameter":
+            if tag in self.shape.parameter.begin:
                 ended = yield from self._unclosed(inline, pieces)
             else:
                 ended = yield from self._chain(pieces)
@@ -272,7 +272,6 @@ class _Plan:
     row: tuple[Literals, ...]  # the closers that end a call, innermost first
     above: tuple[Literals, ...]  # above[i]: those from row[i] on
     stops: re.Pattern[str]  # what to stop at in a value
-    plain: re.Pattern[str]  # text without any character that a stop begins with
 
 
 @lru_cache(maxsize=256)
@@ -280,22 +279,26 @@ def _plan(shape: Tags, wrappers: tuple[Wrapper, ...], opened: frozenset[int]) ->
     around = [wrappers[level].close for level in sorted(opened, reverse=True)]
     row = [close for close in (shape.parameter_close, shape.close, *around) if close]
     above = [[c for close in row[i:] for c in close] for i in range(len(row) + 1)]
-    begins = shape.parameter.begin
-    partial = cut_off([*above[0], *begins])
-    # The newline before a closing tag belongs to the tag. A parameter's opening tag in a value is
-    # looked at only at the start of a line.
-    stops = (
-        rf"(?P<newline>\r?\n)?"
-        rf"(?:(?P<close>{any_of(above[0])})|(?(newline)(?P<parameter>{any_of(begins)})|(?!)))"
-        rf"|(?P<cut>(?:\r?\n)?{partial}|\r?\n\Z|\r\Z)"
-    )
-    first = "".join(sorted({re.escape(literal[0]) for literal in [*above[0], *begins]}))
     return _Plan(
         row=tuple(map(Literals, row)),
         above=tuple(map(Literals, above)),
-        stops=re.compile(stops),
-        plain=re.compile(rf"[^\r\n{first}]*"),
+        stops=_stops(above[0], shape.parameter.begin),
     )
+
+
+def _stops(closers: list[str], begins: tuple[str, ...]) -> re.Pattern[str]:
+    """What to stop at in a value; `lastindex` is None where the end of the text cuts it off.
+
+    The newline before a closing tag belongs to the tag. A parameter's opening tag in a value is looked
+    at only at the start of a line. The groups stand at the ends for the reason that `first_of` gives.
+    """
+    tags = any_of([*closers, *begins])
+    cut = rf"(?:{cut_off([*closers, *begins])}|\Z)"
+    branches = [rf"\n(?:{tags})()", rf"\r\n(?:{tags})()"]
+    branches += [f"{re.escape(closer)}()" for closer in Literals(closers).spellings]
+    branches += [rf"\n{cut}", rf"\r\n{cut}", r"\r\Z"]
+    branches += [rf"{beginning(tag)}\Z" for tag in [*closers, *begins] if len(tag) > 1]
+    return re.compile("|".join(branches))
 
 
 def _split_newline(text: str) -> tuple[str, str]:
