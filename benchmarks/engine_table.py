@@ -1,201 +1,139 @@
-"""What the benchmarks of the engines' tool parsers share: the text, the table, the verdict, the plot."""
+"""The table of one engine: what its parsers and ours cost for one long string argument.
+
+`vllm_parsers.py` and `sglang_parsers.py` are this with an engine's name. The whole comparison, with
+every workload and a report, is `./scripts/bench`.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
-import statistics
-import subprocess
 import sys
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import measure
+import part
+from measure import Cost, Subject
+from workloads import TOOLS, answer, load_tokenizer
+
+FORMATS = (
+    *("hermes", "llama3_json", "pythonic", "qwen3_coder", "call_text", "kimi_k2", "deepseek_v3_1"),
+    *("mistral", "glm45", "minimax_m2"),
+)
 FLAT = 1.25
-
-TOOL = {
-    "type": "function",
-    "function": {
-        "name": "write_file",
-        "parameters": {
-            "type": "object",
-            "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
-            "required": ["path", "content"],
-        },
-    },
-}
-
-_JSON = ('{"path": "a.txt", "content": "', '"}')
-
-#: Around the long value, in each format: what stands before it and after it.
-ENVELOPES = {
-    "hermes": (
-        f'<tool_call>\n{{"name": "write_file", "arguments": {_JSON[0]}',
-        f"{_JSON[1]}}}\n</tool_call>",
-    ),
-    "llama3_json": (f'{{"name": "write_file", "parameters": {_JSON[0]}', f"{_JSON[1]}}}"),
-    "pythonic": ('[write_file(path="a.txt", content="', '")]'),
-    "qwen3_coder": (
-        "<tool_call>\n<function=write_file>\n<parameter=path>\na.txt\n</parameter>\n"
-        "<parameter=content>\n",
-        "\n</parameter>\n</function>\n</tool_call>",
-    ),
-    "call_text": ('write_file(path="a.txt", content="', '")'),
-    "kimi_k2": (
-        "<|tool_calls_section_begin|><|tool_call_begin|>functions.write_file:0"
-        f"<|tool_call_argument_begin|>{_JSON[0]}",
-        f"{_JSON[1]}<|tool_call_end|><|tool_calls_section_end|>",
-    ),
-    "deepseek_v3_1": (
-        f"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>write_file<｜tool▁sep｜>{_JSON[0]}",
-        f"{_JSON[1]}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
-    ),
-    "mistral": (
-        f'[TOOL_CALLS] [{{"name": "write_file", "arguments": {_JSON[0]}',
-        f"{_JSON[1]}}}]",
-    ),
-    "glm45": (
-        "<tool_call>write_file\n<arg_key>path</arg_key>\n<arg_value>a.txt</arg_value>\n"
-        "<arg_key>content</arg_key>\n<arg_value>",
-        "</arg_value>\n</tool_call>",
-    ),
-    "minimax_m2": (
-        '<minimax:tool_call>\n<invoke name="write_file">\n'
-        '<parameter name="path">a.txt</parameter>\n<parameter name="content">',
-        "</parameter>\n</invoke>\n</minimax:tool_call>",
-    ),
-}
-
-
-#: Single tokens in the vocabulary of the models that write them; some parsers rely on it.
-_MARKER = re.compile(r"(<[|｜][^<>]+[|｜]>|\[TOOL_CALLS\]|</?(?:minimax:)?tool_call>)")
+LONGEST = 10.0  # seconds of CPU for one answer; what takes longer is broken off
 
 
 @dataclass
-class Subject:
-    """One parser to measure, and the format of the text it is given."""
+class Line:
+    """One parser's costs, by size."""
 
-    label: str
-    parser: str
-    format: str
-    kind: str  # "floor", "ours" or "theirs"
-    results: dict[int, list[float]] = field(default_factory=dict)
-    cut: set[int] = field(default_factory=set)
+    subject: Subject
     #: Whether a long value comes out while it is written, not all at once at its end.
-    streams: bool = True
+    streams: bool
+    costs: dict[int, Cost] = field(default_factory=dict)
 
-    def median(self, size: int) -> float:
-        return statistics.median(self.results[size])
-
-
-def model_folder() -> Path:
-    script = Path(__file__).resolve().parents[1] / "scripts" / "lib" / "make_model.py"
-    made = subprocess.run([sys.executable, str(script)], check=True, stdout=subprocess.PIPE)
-    return Path(made.stdout.decode().strip())
+    def us(self, size: int) -> float:
+        return self.costs[size].microseconds()
 
 
-def token_texts(tokenizer: Any, format_name: str, size: int) -> list[str]:
-    """A call of exactly `size` tokens, each as its text."""
-    before, after = ENVELOPES[format_name]
-    words = " The quick brown fox jumps over the lazy dog and writes it down, line by line." * size
+class Engine:
+    def __init__(self, name: str) -> None:
+        self.module = import_module(f"engine_{name}")
+        self.subjects = measure.subjects(self.module.LABEL, self.module.prepare(), FORMATS)
+        self.tokenizer = load_tokenizer()
 
-    def cut(text: str) -> list[str]:
-        found = []
-        for part in _MARKER.split(text):
-            ids = [] if _MARKER.fullmatch(part) else tokenizer.encode(part).ids
-            found += [tokenizer.decode([number]) for number in ids] or [part]
-        return found
+    def open(self, subject: Subject) -> Any:
+        return self.module.Stream(self.tokenizer, subject.parser, TOOLS)
 
-    head, tail = cut(before), cut(after)
-    return [*head, *cut(words[: size * 8])[: size - len(head) - len(tail)], *tail]
+    def lines(self, sizes: list[int]) -> list[Line]:
+        found = {s.label: Line(s, self.streams_its_values(s)) for s in self.subjects}
+        for size in sizes:
+            part.progress(f"{size:,} tokens")
+            answers = {name: answer(self.tokenizer, "file", name, size) for name in FORMATS}
+            costs = measure.costs(self.subjects, self.open, answers, 1, LONGEST)
+            for label, cost in costs.items():
+                found[label].costs[size] = cost
+        part.progress_done()
+        return list(found.values())
+
+    def streams_its_values(self, subject: Subject) -> bool:
+        text = answer(self.tokenizer, "file", subject.format, 400)
+        return measure.look(subject, self.open, text, LONGEST).deltas > len(text.steps) / 4
 
 
-def rounds_for(size: int) -> int:
-    """Short texts are measured more often: a pause of the machine weighs more on them."""
-    return max(7, min(25, 50_000 // size))
-
-
-def table(measured: list[Subject], floor: Subject, sizes: list[int]) -> str:
-    lines = ["µs a token".ljust(26) + "".join(f"{size:>18,}" for size in sizes)]
-    for subject in measured:
+def table(lines: list[Line], floor: Line, sizes: list[int]) -> str:
+    shown = ["µs a token".ljust(26) + "".join(f"{size:>18,}" for size in sizes)]
+    for line in lines:
         cells = []
         for size in sizes:
-            value = subject.median(size)
-            mark = "≥ " if size in subject.cut else ""
-            cells.append(f"{mark}{value:.1f} ({value / floor.median(size):.2f}x)".rjust(18))
-        note = "" if subject.streams else "  a value comes whole, at its end"
-        lines.append(subject.label.ljust(26) + "".join(cells) + note)
-    lines.append(f"In brackets: times the floor ({floor.label}) of the same size.")
-    return "\n".join(lines)
+            mark = "≈ " if line.costs[size].estimated else ""
+            value = line.us(size)
+            cells.append(f"{mark}{value:.1f} ({value / floor.us(size):.2f}x)".rjust(18))
+        note = "" if line.streams else "  a value comes whole, at its end"
+        shown.append(line.subject.label.ljust(26) + "".join(cells) + note)
+    shown.append(f"In brackets: times the floor ({floor.subject.label}) of the same size.")
+    return "\n".join(shown)
 
 
-def verdicts(
-    measured: list[Subject], floor: Subject, sizes: list[int], times_floor: float
-) -> list[str]:
+def verdicts(lines: list[Line], floor: Line, sizes: list[int], times_floor: float) -> list[str]:
     """What is not as promised; empty if all is."""
     wrong = []
-    rivals = [s for s in measured if s.kind == "theirs" and s.streams]
-    for ours in (s for s in measured if s.kind == "ours"):
+    rivals = {s.subject.format: s for s in lines if s.subject.kind == "theirs" and s.streams}
+    for ours in (line for line in lines if line.subject.kind == "ours"):
+        label = ours.subject.label
+        theirs = rivals.get(ours.subject.format)
         for size in sizes:
-            ratio = ours.median(size) / floor.median(size)
+            ratio = ours.us(size) / floor.us(size)
             if ratio > times_floor:
-                wrong.append(f"{ours.label} costs {ratio:.2f} times the floor at {size} tokens")
-            wrong += [
-                f"{theirs.label} is ahead of {ours.label} at {size} tokens"
-                for theirs in rivals
-                if theirs.median(size) <= ours.median(size)
-            ]
-        growth = ours.median(sizes[-1]) / ours.median(sizes[0])
-        floor_growth = floor.median(sizes[-1]) / floor.median(sizes[0])
+                wrong.append(f"{label} costs {ratio:.2f} times the floor at {size} tokens")
+            if theirs and theirs.us(size) <= ours.us(size):
+                wrong.append(f"{theirs.subject.label} is ahead of {label} at {size} tokens")
+        growth = ours.us(sizes[-1]) / ours.us(sizes[0])
+        floor_growth = floor.us(sizes[-1]) / floor.us(sizes[0])
         if growth > FLAT * max(floor_growth, 1.0):
-            wrong.append(f"{ours.label} is not flat: {growth:.2f} times as much at {sizes[-1]}")
+            wrong.append(f"{label} is not flat: {growth:.2f} times as much at {sizes[-1]}")
     return wrong
 
 
-def as_json(measured: list[Subject], sizes: list[int]) -> dict[str, Any]:
+def as_json(lines: list[Line], sizes: list[int]) -> dict[str, Any]:
     return {
         "unit": "microseconds per token",
         "sizes": sizes,
         "parsers": [
             {
-                "label": s.label,
-                "kind": s.kind,
-                "streams": s.streams,
-                "median": {size: round(s.median(size), 2) for size in sizes},
-                "rounds": {size: [round(x, 2) for x in s.results[size]] for size in sizes},
-                "broken_off": sorted(s.cut),
+                "label": line.subject.label,
+                "kind": line.subject.kind,
+                "streams": line.streams,
+                "median": {size: round(line.us(size), 2) for size in sizes},
+                "seconds": {size: line.costs[size].rounds for size in sizes},
+                "estimated": [size for size in sizes if line.costs[size].estimated],
             }
-            for s in measured
+            for line in lines
         ],
     }
 
 
-def plot(measured: list[Subject], sizes: list[int], path: Path, title: str) -> None:
-    import matplotlib as mpl
+def plot(lines: list[Line], sizes: list[int], path: Path, title: str) -> None:
+    from render import draw
 
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(9, 6), layout="constrained")
-    style = {"floor": ("grey", ":"), "ours": ("tab:blue", "-"), "theirs": ("tab:red", "--")}
-    markers = dict(zip(ENVELOPES, "os^Dv<>pPX", strict=True))
-    for subject in measured:
-        colour, line = style[subject.kind]
-        marker = "." if subject.kind == "floor" else markers[subject.format]
-        values = [subject.median(size) for size in sizes]
-        axes.plot(sizes, values, line, color=colour, marker=marker, label=subject.label)
-    axes.set(xscale="log", yscale="log", xlabel="tokens in the call", ylabel="µs a token")
-    axes.set_title(title)
-    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
-    axes.minorticks_off()
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=7, ncols=2)
+    series = [
+        part.Series(line.subject.label, line.subject.kind, sizes, [line.us(s) for s in sizes])
+        for line in lines
+    ]
+    chart = part.Plot(
+        *(path.stem, title, "lines", "tokens in the call", "µs of CPU a token", series),
+        x_log=True,
+        y_log=True,
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+    draw(part.plain(chart), path)
 
 
-def arguments(description: str | None) -> argparse.Namespace:
+def main(engine_name: str, description: str | None, times_floor: float) -> None:
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -203,9 +141,21 @@ def arguments(description: str | None) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="write a PNG (needs matplotlib)")
     parser.add_argument("--check", action="store_true", help="fail where it is not as promised")
-    return parser.parse_args()
-
-
-def write_json(path: Path, measured: list[Subject], sizes: list[int]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(as_json(measured, sizes), indent=2) + "\n")
+    asked = parser.parse_args()
+    engine = Engine(engine_name)
+    label = engine.module.LABEL
+    measure.pin()
+    measure.settle()
+    lines = engine.lines(asked.sizes)
+    floor = next(line for line in lines if line.subject.parser == "floor_arguments")
+    print(table(lines, floor, asked.sizes))
+    if asked.json:
+        asked.json.parent.mkdir(parents=True, exist_ok=True)
+        asked.json.write_text(json.dumps(as_json(lines, asked.sizes), indent=2) + "\n")
+    if asked.plot:
+        plot(lines, asked.sizes, asked.plot, f"What a tool parser costs {label}")
+    wrong = verdicts(lines, floor, asked.sizes, times_floor)
+    promise = f"As promised: at most {times_floor:g} times the floor, flat, ahead of {label}'s own."
+    print("\n".join(wrong) or promise)
+    if wrong and asked.check:
+        sys.exit(1)

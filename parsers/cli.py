@@ -13,20 +13,29 @@ from typing import Annotated
 
 import typer
 
+from .commands.chat import chat
+from .commands.detect import detect
+from .commands.doctor import doctor
 from .commands.formats import formats
+from .commands.new_format import new_format
 from .commands.output import USAGE, complain
 from .commands.parse import parse
 from .commands.templates import render, template
 from .errors import ToolwireError
+from .formats.user_files import load_user_formats
 from .gateway.cli import gateway, replay
 
 #: Each command's function, and the example at the end of its help.
 COMMANDS: dict[Callable[..., int], str] = {
     formats: "toolwire formats --json",
     parse: "toolwire parse hermes --deltas --chunk 3 < output.txt",
+    new_format: "toolwire new-format my_model --example output.txt --tools tools.json",
     template: 'vllm serve MODEL --chat-template "$(toolwire template chatml-hermes)"',
     render: "toolwire render chatml-hermes chat.json",
+    detect: "toolwire detect ./my-model",
+    doctor: "toolwire doctor ./my-model --format hermes",
     gateway: "toolwire gateway --upstream http://127.0.0.1:11434/v1 --format call_text",
+    chat: "toolwire chat --base-url http://127.0.0.1:8000/v1",
     replay: "toolwire replay capture.json --format hermes",
 }
 
@@ -59,6 +68,8 @@ def toolwire(
         typer.echo(f"toolwire {_version()}")
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
+    else:
+        load_user_formats()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = command.main(args=given, prog_name="toolwire", standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
-        return complain("stopped", STOPPED)
+        return STOPPED
     except Exception as error:  # noqa: BLE001 - a user gets a sentence, and the rest with --debug
         if _wants_debug(given):
             traceback.print_exc()

@@ -130,11 +130,11 @@ def _nearest(name: str, names: Mapping[str, object]) -> list[str]:
 
 @functools.cache
 def _compiled(path: Path) -> Template:
-    return _environment().from_string(path.read_text(encoding="utf-8"))
+    return chat_environment().from_string(path.read_text(encoding="utf-8"))
 
 
 @functools.cache
-def _environment() -> ImmutableSandboxedEnvironment:
+def chat_environment() -> ImmutableSandboxedEnvironment:
     """Jinja2 set up as transformers, and with it vLLM and SGLang, sets it up for chat templates."""
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]

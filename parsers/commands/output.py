@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -12,10 +13,12 @@ import typer
 #: Exit codes beside 0: something was found; the command was used wrongly.
 FINDINGS, USAGE = 1, 2
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
 
 def complain(sentence: str, code: int) -> int:
     """One sentence on stderr; gives the exit code back."""
-    typer.echo(f"toolwire: {sentence}", err=True)
+    typer.echo(f"toolwire: {visible(sentence)}", err=True)
     return code
 
 
@@ -41,6 +44,11 @@ def colours() -> bool:
 def styled(text: str, *, colour: str | None = None, bold: bool = False) -> str:
     """Text in a colour where there is a terminal, plain everywhere else."""
     return typer.style(text, fg=colour, bold=bold or None) if colours() else text
+
+
+def visible(text: str) -> str:
+    """Text in which control characters are written out: others' text must not command a terminal."""
+    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def write(text: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import ToolwireError
 from ..formats import list_formats
+from ..formats.user_files import load_user_formats
 from ..templates import list_templates
 
 
@@ -45,7 +46,8 @@ def is_objects(value: object) -> bool:
 
 
 def complete_format(incomplete: str) -> list[str]:
-    """Names for the shell's completion."""
+    """Names for the shell's completion, which runs no command: the user's formats are not read yet."""
+    load_user_formats(complain=lambda sentence: None)
     return [name for name in list_formats(aliases=True) if name.startswith(incomplete)]
 
 

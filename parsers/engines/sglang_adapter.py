@@ -40,16 +40,6 @@ _FAULT = "toolwire failed to read an answer as %s; what it had not read goes out
 log = logging.getLogger("sglang.srt.toolwire")
 
 
-class _Piece:
-    """The result for a piece of arguments: all that SGLang reads of one, without its validation."""
-
-    __slots__ = ("calls",)
-    normal_text = ""
-
-    def __init__(self, calls: list[Any]) -> None:
-        self.calls = calls
-
-
 class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there for the checker
     """Reads calls in `toolwire_format`, which the class of each format sets."""
 
@@ -145,7 +135,9 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
 
     # -- a stream -----------------------------------------------------------------------------
 
-    def parse_streaming_increment(self, new_text: str, tools: Sequence[Any]) -> Any:
+    def parse_streaming_increment(
+        self, new_text: str, tools: Sequence[Any]
+    ) -> StreamingParseResult:
         try:
             events = (self._feed or self._begin(tools))(new_text)
         except Exception:
@@ -154,8 +146,11 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         if len(events) == 1:
             event = events[0]
             if type(event) is Arguments and self._number is not None:
-                # Nearly every token of a long call comes this way.
-                return _Piece([ToolCallItem(tool_index=self._number, parameters=event.text)])
+                # Nearly every token of a long call comes this way, and of an answer the next one.
+                item = ToolCallItem(tool_index=self._number, parameters=event.text)
+                return StreamingParseResult(calls=[item])
+            if type(event) is Content and not self._held:
+                return StreamingParseResult(normal_text=event.text)
         return self._encode(events)
 
     def finish(self, tools: Sequence[Any]) -> StreamingParseResult:

@@ -1,7 +1,7 @@
 """Makes every toolwire format a tool call parser of SGLang, named `toolwire_<format>`.
 
 SGLang finds `register` by its entry point (group `sglang.srt.plugins`) and calls it in each of its
-processes. It does three things:
+processes. It does four things:
 
 * It puts one detector for each format into SGLang's table. With `TOOLWIRE_OVERRIDE=1` SGLang's own
   names stand for our parsers, too.
@@ -9,8 +9,10 @@ processes. It does three things:
   chooses. They match a template that begins as ours do; SGLang's rules stay as they are.
 * It names `app` below as the application of SGLang's HTTP workers. With `--tokenizer-worker-num`
   above 1 these are processes of their own, and SGLang does not load plugins in them.
+* It has SGLang check at its start whether the model fits the parser (`sglang_checks`).
 
-A format of your own: call `toolwire.register_format(spec)` and then `register()` again.
+A format of your own: a TOML file that `TOOLWIRE_FORMATS` names (docs/adding-a-format.md); or call
+`toolwire.register_format(spec)` and then `register()` again.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ def register() -> None:
     _add_detectors(parsers.ToolCallParserEnum)
     _add_rules(import_module("sglang.srt.parser.template_detection"))
     os.environ.setdefault(APP_PATH, f"{__name__}:app")
+    _add_check()
 
 
 def __getattr__(attribute: str) -> Any:
@@ -54,6 +57,12 @@ def __getattr__(attribute: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {attribute!r}")
     import_module("sglang.srt.plugins").load_plugins()
     return import_module("sglang.srt.entrypoints.http_server").app
+
+
+def _add_check() -> None:
+    from .sglang_checks import add_check
+
+    add_check()
 
 
 # -- versions -------------------------------------------------------------------------------------
@@ -95,9 +104,11 @@ def check_version(version: str) -> None:
 
 def _add_detectors(table: dict[str, Any]) -> None:
     from .. import list_formats
+    from ..formats.user_files import load_user_formats
     from .names import sglang_names
     from .sglang_adapter import detector_class
 
+    load_user_formats(complain=log.error)  # without its format, SGLang refuses a parser by itself
     for name in list_formats():
         table[PREFIX + name] = detector_class(name)
     if os.environ.get(OVERRIDE, "") not in ("", "0"):

@@ -3,53 +3,35 @@
 Two mistakes are easy to make and hard to find later: a tokenizer that does not have the format's
 special tokens (the model can't write the markers), and a chat template that shows the model another
 way to write calls (it will write that one). Each is one sentence that names what to change.
-`TOOLWIRE_SKIP_CHECKS=1` starts the engine all the same.
+`TOOLWIRE_SKIP_CHECKS=1` starts the engine all the same. What a template shows is found out by
+`models.detect`, and so is the format itself where nobody named one.
 """
 
 from __future__ import annotations
 
-import json
+import itertools
 import logging
 import os
-import re
 import sys
 from pathlib import Path
 from typing import Any
 
-from jinja2 import TemplateError
-
-from .. import get_format, list_formats, parse
+from .. import get_format, list_formats, register_format
 from ..core.spec import Format
 from ..errors import ToolwireError
-from ..templates import list_templates
-from .structural_tags import known_layout
+from ..models.detect import PROPOSED, Detection, detect
+from ..models.markers import missing_markers
+from ..models.rendering import tokenizer_renderer
+from ..templates import get_template, list_templates
 
 SKIP = "TOOLWIRE_SKIP_CHECKS"
-#: `<|like_this|>`, `<｜like▁this｜>`, `[LIKE_THIS]`: nobody writes these as plain text.
-_SPECIAL = re.compile(r"<\|[^\s<>]+\|>|<｜[^\s<>]+｜>|\[[A-Z_]+\]")
-
-_PROBE_NAME = "toolwire_probe"
-_PROBE_ARGUMENTS = {"city": "Oslo"}
-_QUESTION = "Toolwire asks about a city."
-_TOOL = {
-    "type": "function",
-    "function": {
-        "name": _PROBE_NAME,
-        "description": "A probe.",
-        "parameters": {
-            "type": "object",
-            "properties": {"city": {"type": "string"}},
-            "required": ["city"],
-        },
-    },
-}
 
 log = logging.getLogger("toolwire")
 
 
 def check_model(format_name: str, tokenizer: Any) -> None:
     """Raises a ToolwireError if this tokenizer and template can't work with this format."""
-    if os.environ.get(SKIP, "") not in ("", "0"):
+    if _skipped():
         return
     spec = get_format(format_name)
     check_special_tokens(spec, tokenizer)
@@ -58,20 +40,47 @@ def check_model(format_name: str, tokenizer: Any) -> None:
         check_template(spec, tokenizer, template)
 
 
+def choose_format(tokenizer: Any) -> tuple[str, str]:
+    """The format that the chat template shows the model, and why. A ToolwireError if it shows none.
+
+    Where it shows one that toolwire does not have, but that can be made, it is made and registered.
+    """
+    template = template_flag(sys.argv) or ""
+    if not template and not getattr(tokenizer, "chat_template", None):
+        raise ToolwireError(
+            "toolwire_auto goes by the chat template, and this model has none: add --chat-template "
+            "(toolwire template --list shows ours), or name the parser."
+        )
+    found = _shown_by(tokenizer, template)
+    if found.format is None:
+        raise ToolwireError(
+            f"toolwire_auto found no format. {' '.join(found.why)} {_instead(found)}"
+        )
+    if found.proposal is not None:
+        register_format(found.proposal)
+    if not _skipped():
+        check_special_tokens(get_format(found.format), tokenizer)
+    return found.format, " ".join(found.why)
+
+
+def _skipped() -> bool:
+    return os.environ.get(SKIP, "") not in ("", "0")
+
+
+def _instead(found: Detection) -> str:
+    if found.template is None:
+        return "Use another --chat-template (toolwire template --list shows ours)."
+    parser = get_template(found.template).parser
+    return (
+        f'Use --chat-template "$(toolwire template {found.template})" --tool-call-parser {parser}.'
+    )
+
+
 # -- special tokens -------------------------------------------------------------------------------
 
 
-def special_markers(spec: Format) -> list[str]:
-    """The markers that a call needs and that have to be single tokens, in their first spelling."""
-    if spec.bare:
-        return []  # a call can do without any marker
-    firsts = [wrapper.open[0] for wrapper in spec.wrappers if wrapper.open]
-    return [literal for literal in firsts if _SPECIAL.fullmatch(literal.strip())]
-
-
 def check_special_tokens(spec: Format, tokenizer: Any) -> None:
-    vocabulary = tokenizer.get_vocab()
-    missing = [m for m in special_markers(spec) if m.strip() not in vocabulary]
+    missing = missing_markers(spec, tokenizer.get_vocab())
     if not missing:
         return
     raise ToolwireError(
@@ -109,67 +118,46 @@ def check_template(spec: Format, tokenizer: Any, template: str) -> None:
     if not template and not getattr(tokenizer, "chat_template", None):
         return  # the engine itself will ask for one
     try:
-        shown = _conversation(tokenizer, template_text(template))
-    except (TemplateError, TypeError, ValueError, KeyError, AttributeError, OSError) as error:
+        found = _shown_by(tokenizer, template)
+    except ToolwireError as error:
         log.warning("The chat template could not be checked against %s: %s", spec.name, error)
         return
-    answer = shown.rpartition(_QUESTION)[2]
-    if _calls_probe(spec.name, answer):
+    if spec.name in found.formats:
         return
-    others = [name for name in list_formats() if _calls_probe(name, answer)]
-    if others:
-        raise ToolwireError(_wrong_format(spec.name, _best_first(others, answer)))
-    if _PROBE_NAME not in shown:
+    if found.formats:
+        raise ToolwireError(_wrong_format(spec.name, found.formats))
+    if not found.shows_tools:
         raise ToolwireError(
             "The chat template does not show tools to the model, so it would never call one: add "
             f"--chat-template with one that does ({_ours(spec.name)}), or set {SKIP}=1."
         )
     log.warning(
-        "The chat template shows tools, but not how a call is written, so it can't be said whether "
-        "the model will write calls as %s does.",
+        "The chat template shows tools, but not calls as %s writes them, so it can't be said whether "
+        "the model will write them so. `toolwire detect` says more.",
         spec.name,
     )
 
 
-def _conversation(tokenizer: Any, template: str | None) -> str:
-    """A conversation with one call in it, as the template shows it to the model."""
-    call = {
-        "id": "call_0",
-        "type": "function",
-        "function": {"name": _PROBE_NAME, "arguments": _PROBE_ARGUMENTS},
-    }
-    messages = [
-        {"role": "user", "content": _QUESTION},
-        {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "call_0", "name": _PROBE_NAME, "content": "Fine."},
-    ]
-    more = {} if template is None else {"chat_template": template}
-    return str(
-        tokenizer.apply_chat_template(
-            messages, tools=[_TOOL], tokenize=False, add_generation_prompt=False, **more
-        )
+def _shown_by(tokenizer: Any, template: str) -> Detection:
+    try:
+        text = template_text(template)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ToolwireError(f"The chat template {template} can't be read: {error}") from error
+    return detect(
+        tokenizer_renderer(tokenizer, text),
+        vocabulary=frozenset(tokenizer.get_vocab()),
+        name=_free_name(),
     )
 
 
-def _calls_probe(format_name: str, text: str) -> bool:
-    calls = parse(format_name, text, [_TOOL]).tool_calls
-    wanted = (_PROBE_NAME, "".join(json.dumps(_PROBE_ARGUMENTS).split()))
-    return bool(calls) and wanted == (calls[0].name, "".join(calls[0].arguments.split()))
+def _free_name() -> str:
+    """A name for a format that may have to be made."""
+    taken = list_formats(aliases=True)
+    numbered = (f"{PROPOSED}_{number}" for number in itertools.count(2))
+    return next(name for name in itertools.chain([PROPOSED], numbered) if name not in taken)
 
 
-def _best_first(names: list[str], answer: str) -> list[str]:
-    """Several formats may read the same text. First those that would write it like that, too."""
-    suits = {template.format for template in list_templates()}
-
-    def rank(name: str) -> tuple[bool, bool, str]:
-        layout = known_layout(get_format(name))
-        same = layout is not None and layout.begin + _PROBE_NAME + layout.middle in answer
-        return not same, name not in suits, name
-
-    return sorted(names, key=rank)
-
-
-def _wrong_format(name: str, others: list[str]) -> str:
+def _wrong_format(name: str, others: tuple[str, ...]) -> str:
     parsers = " or ".join(f"toolwire_{other}" for other in others[:3])
     return (
         f"The chat template shows the model another way to write calls than {name}: use "

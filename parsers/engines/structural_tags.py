@@ -187,8 +187,10 @@ def _with_index(spec: Format, begin: str, content: Piece) -> tuple[str, Piece]:
     """Kimi counts its calls in their headers (`functions.NAME:0`): any number will do."""
     if not (isinstance(spec.shape, NamedJson) and spec.shape.header):
         return begin, content
-    head, rest = re.split(r"(?<=:)0(?!.*:0)", begin, maxsplit=1)
-    return head, sequence({"type": "regex", "pattern": "[0-9]+"}, const(rest), content)
+    head, found, rest = begin.rpartition(":0")
+    if not found:
+        raise NotExpressible(f"the example of {spec.name} does not show how its calls are counted")
+    return f"{head}:", sequence({"type": "regex", "pattern": "[0-9]+"}, const(rest), content)
 
 
 # -- arguments ------------------------------------------------------------------------------------
@@ -324,11 +326,11 @@ def _marked(spec: Format) -> bool:
 
 
 def _layout(spec: Format) -> Layout:
+    before, rest = _cut(spec.example, "NAME")
     if isinstance(spec.shape, (Pythonic, CallText)):
         return _python_layout(spec)
     if isinstance(spec.shape, BareKeys):
         return _bare_layout(spec)
-    before, rest = _cut(spec.example, "NAME")
     if isinstance(spec.shape, JsonCalls) and spec.bare:
         # Llama has a token for it, but writes plain JSON when it calls a tool of the user's.
         before = before.removeprefix(spec.wrappers[0].open[0]) if spec.wrappers else before

@@ -16,7 +16,7 @@ Two things vLLM does shape this file:
 
 from __future__ import annotations
 
-import os
+import json
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -28,9 +28,6 @@ from . import vllm_api
 from .startup_checks import check_model
 from .structural_tags import constrain, reading_format
 from .tools import Choice, read_choice, tool_dicts
-
-#: vLLM's own switch: 0 leaves the model free in `auto`, whatever a tool says.
-_ENFORCE = "VLLM_ENFORCE_STRICT_TOOL_CALLING"
 
 
 class Adapter:
@@ -55,8 +52,13 @@ class Adapter:
         kind = type(self)
         if kind._checked is not tokenizer:
             # vLLM makes one parser when it starts, so what does not fit is said then.
-            check_model(kind.toolwire_format, tokenizer)
+            kind._meet(tokenizer)
             kind._checked = tokenizer
+
+    @classmethod
+    def _meet(cls, tokenizer: Any) -> None:
+        """A tokenizer that is new: raises where it can't work with the format."""
+        check_model(cls.toolwire_format, tokenizer)
 
     # -- requests -----------------------------------------------------------------------------
 
@@ -71,8 +73,8 @@ class Adapter:
     ) -> Any:
         """The constraint for this request, as xgrammar's class; None leaves the model free."""
         choice = read_choice(request.tool_choice, request.tools)
-        if not choice.forced and os.environ.get(_ENFORCE) == "0":
-            return None
+        if not choice.forced and not self._api.envs.VLLM_ENFORCE_STRICT_TOOL_CALLING:
+            return None  # the operator leaves the model free in `auto`, whatever a tool says
         tag = constrain(
             get_format(self.toolwire_format),
             self._tools(request),
@@ -92,6 +94,8 @@ class Adapter:
             return None
         self._single = request.parallel_tool_calls is False
         tools = self._tools(request)
+        if not choice.forced and _offers_an_answer(request):
+            choice = Choice("required")
         return Parser(self._format(tools, choice), tools or None)
 
     def _format(self, tools: list[dict[str, Any]], choice: Choice) -> str:
@@ -149,11 +153,14 @@ class Adapter:
         if len(events) == 1 and not self._held:
             event = events[0]
             if type(event) is Arguments and not (self._single and event.index):
-                # Nearly every token of a long call comes this way.
+                # Nearly every token of a long call comes this way, and of an answer the next one.
                 api = self._api
                 function = api.DeltaFunctionCall(arguments=event.text)
                 call = api.DeltaToolCall(index=event.index, function=function)
                 self._message = message = api.DeltaMessage(tool_calls=[call])
+                return message
+            if type(event) is Content:
+                self._message = message = self._api.DeltaMessage(content=event.text)
                 return message
         self._message = message = self._encode(events)
         return message
@@ -239,6 +246,16 @@ class Adapter:
             vllm_api.log.warning("Text after a call's last piece was dropped: %r", text)
             return
         message.content = (message.content or "") + text
+
+
+def _offers_an_answer(request: Any) -> bool:
+    """In `auto` with `response_format`, vLLM has the model write one or the other: calls as if one
+    were required, or the answer. So the calls are in the format of required ones."""
+    asked = getattr(request, "structured_outputs", None)
+    if asked is None or not asked.structural_tag:
+        return False
+    form = json.loads(asked.structural_tag).get("format")  # a user's own tag may have none
+    return isinstance(form, dict) and form.get("type") == "or"
 
 
 def _as_content(text: str) -> Sequence[Event]:

@@ -43,6 +43,7 @@ class VllmApi:
     FunctionCall: Any
     get_function_tools: Any
     StructuralTag: Any
+    envs: Any  # vLLM's settings, read from the environment as vLLM reads them
 
 
 def versions_that_work() -> str:
@@ -107,4 +108,5 @@ def load() -> VllmApi:
         FunctionCall=_first(_PROTOCOL, "FunctionCall"),
         get_function_tools=_first(("vllm.tool_parsers.utils",), "get_function_tools"),
         StructuralTag=_first(("xgrammar",), "StructuralTag"),
+        envs=import_module("vllm.envs"),
     )

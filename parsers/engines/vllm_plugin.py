@@ -1,4 +1,4 @@
-"""Makes every toolwire format a tool parser of vLLM, named `toolwire_<format>`.
+"""Makes every toolwire format a tool parser of vLLM, named `toolwire_<format>`, and `toolwire_auto`.
 
 Two ways in, and both end in `register()`:
 
@@ -9,7 +9,8 @@ Two ways in, and both end in `register()`:
 Registering only leaves names with vLLM. The class behind a name is made when vLLM asks for it (the
 module's `__getattr__`), and only then are vLLM's own classes imported.
 
-A format of your own: call `toolwire.register_format(spec)` and then `register()` again.
+A format of your own: a TOML file that `TOOLWIRE_FORMATS` names (docs/adding-a-format.md); or call
+`toolwire.register_format(spec)` and then `register()` again.
 """
 
 from __future__ import annotations
@@ -20,16 +21,19 @@ from typing import Any
 
 PREFIX = "toolwire_"
 OVERRIDE = "TOOLWIRE_OVERRIDE"
+AUTO = "auto"  # the parser that finds the format out by itself
 
 
 def register() -> None:
     """Tells vLLM the names of all parsers. May be called any number of times."""
     from .. import list_formats
+    from ..formats.user_files import load_user_formats
     from .names import vllm_names
-    from .vllm_api import parser_manager
+    from .vllm_api import log, parser_manager
 
     manager = parser_manager()
-    for name in list_formats():
+    load_user_formats(complain=log.error)  # without its format, vLLM refuses a parser by itself
+    for name in (*list_formats(), AUTO):
         manager.register_lazy_module(PREFIX + name, __name__, PREFIX + name)
     if os.environ.get(OVERRIDE, "") not in ("", "0"):
         for theirs, name in vllm_names(manager.list_registered()).items():
@@ -42,6 +46,10 @@ def __getattr__(attribute: str) -> Any:
     """`toolwire_hermes` is the parser class of the format hermes, made when it is asked for."""
     if not attribute.startswith(PREFIX):
         raise AttributeError(f"module {__name__!r} has no attribute {attribute!r}")
+    if attribute == PREFIX + AUTO:
+        from .vllm_auto import auto_class
+
+        return auto_class()
     from .vllm_adapter import parser_class
 
     return parser_class(attribute.removeprefix(PREFIX))

@@ -10,6 +10,8 @@ from ..errors import ToolwireError
 from . import json_bodies, named, python_like, tagged
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+#: `toolwire_auto` chooses a format, and is none.
+_RESERVED = frozenset({"auto"})
 _formats: dict[str, Format] = {}
 _aliases: dict[str, str] = {}
 
@@ -21,16 +23,21 @@ def register_format(spec: Format) -> None:
             f"register_format() takes a toolwire.Format, not {type(spec).__name__}."
         )
     for name in (spec.name, *spec.aliases):
-        if not _NAME.fullmatch(name):
-            raise ToolwireError(
-                f"{name!r} can't be a format's name: use lower-case letters, digits and "
-                "underscores, and begin with a letter."
-            )
-        if name in _formats or name in _aliases:
-            raise ToolwireError(f"There is a format named {name!r} already: choose another name.")
+        check_free(name)
     _formats[spec.name] = spec
     for alias in spec.aliases:
         _aliases[alias] = spec.name
+
+
+def check_free(name: str) -> None:
+    """Raises where `name` can't be the name of a new format."""
+    if not _NAME.fullmatch(name):
+        raise ToolwireError(
+            f"{name!r} can't be a format's name: use lower-case letters, digits and "
+            "underscores, and begin with a letter."
+        )
+    if name in _RESERVED or name in _formats or name in _aliases:
+        raise ToolwireError(f"There is a format named {name!r} already: choose another name.")
 
 
 def list_formats(aliases: bool = False) -> list[str]:
@@ -55,3 +62,6 @@ def get_format(name: str) -> Format:
 for _module in (json_bodies, named, tagged, python_like):
     for _spec in _module.FORMATS:
         register_format(_spec)
+
+#: The names that toolwire itself has, aliases included.
+BUILT_IN = frozenset([*_formats, *_aliases])

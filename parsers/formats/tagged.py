@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from ..core.literals import beginning
 from ..core.shapes import Tags
 from ..core.shapes.tags import Tag
 from ..core.spec import Format, Wrapper
+
+
+def key_value_tag(begin: tuple[str, ...], key_close: str, end: str) -> Tag:
+    """The tag of a parameter whose name has tags of its own: `<key>NAME</key><value>`."""
+    close = re.escape(key_close)
+    cut_off = "|".join(filter(None, [beginning(key_close), rf"{close}\s*(?:{beginning(end)})?"]))
+    return Tag(
+        begin,
+        end,
+        inner=rf"\s*(?P<name>[^<]+?)\s*{close}\s*",
+        unfinished=rf"[^<]*(?:{cut_off})?",
+    )
+
 
 QWEN3_CODER = Format(
     name="qwen3_coder",
@@ -133,14 +147,7 @@ STEP3 = Format(
 
 _KEY_VALUE = Tags(
     call=None,
-    parameter=Tag(
-        begin=("<arg_key>",),
-        end="<arg_value>",
-        inner=r"\s*(?P<name>[^<]+?)\s*</arg_key>\s*",
-        unfinished=(
-            rf"[^<]*(?:{beginning('</arg_key>')}|</arg_key>\s*(?:{beginning('<arg_value>')})?)?"
-        ),
-    ),
+    parameter=key_value_tag(("<arg_key>",), "</arg_key>", "<arg_value>"),
     parameter_close=("</arg_value>",),
 )
 

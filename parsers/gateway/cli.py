@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..commands.output import FINDINGS, as_json, visible
+from ..commands.reading import complete_format
 from ..errors import ToolwireError
 from .settings import DEFAULT_MAX_BODY, MIB, Settings
+from .splits import Difference, find_differences
 
 
 @contextmanager
-def _extra() -> Iterator[None]:
+def extra(what: str = "The gateway") -> Iterator[None]:
     """The packages of the gateway are an extra: without them, one clear sentence."""
     try:
         yield
     except ImportError as error:
         raise ToolwireError(
-            f'The gateway needs {error.name}: pip install "toolwire[gateway]"'
+            f'{what} needs {error.name}: pip install "toolwire[gateway]"'
         ) from error
 
 
@@ -31,7 +35,10 @@ def gateway(
     ],
     format: Annotated[
         str | None,
-        typer.Option(help="Read calls from the text in this format, where the server finds none."),
+        typer.Option(
+            help="Read calls from the text in this format, where the server finds none.",
+            autocompletion=complete_format,
+        ),
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on.")] = 8080,
@@ -60,7 +67,7 @@ def gateway(
 
     The debug routes need a key in the environment's APISIX_ADMIN_KEY.
     """
-    with _extra():
+    with extra():
         import uvicorn
 
         from .app import create_app
@@ -90,14 +97,62 @@ def replay(
     ],
     format: Annotated[
         str | None,
-        typer.Option(help="Read calls in the text in this format, not the captured one."),
+        typer.Option(
+            help="Read calls in the text in this format, not the captured one.",
+            autocompletion=complete_format,
+        ),
     ] = None,
     mode: Annotated[str, typer.Option(help="verified or live.")] = "verified",
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> int:
-    """Run a captured exchange again, and print what would be sent now."""
-    with _extra():
-        from .replay import read_exchange, replay_exchange
+    """Run a captured exchange again, print what would be sent now, and check its splits.
 
-    for chunk in replay_exchange(read_exchange(file), format, mode):
-        typer.echo(chunk.rstrip("\n") + "\n")
-    return 0
+    A client must get the same however the answer was cut into pieces. The exchange is cut in many
+    other ways; the exit code is 1 where one of them would change what a client gets in the end.
+    """
+    with extra():
+        from .replay import read_exchange, replay_exchange, split_materials
+
+    exchange = read_exchange(file)
+    sent = replay_exchange(exchange, format, mode)
+    if not json_:
+        for chunk in sent:
+            typer.echo(chunk.rstrip("\n") + "\n")
+    materials = split_materials(exchange, format, mode)
+    count = sum(material.count() for material in materials)
+    differences = list(find_differences(materials, _Progress()))
+    if json_:
+        differing = [difference.as_json() for difference in differences]
+        typer.echo(as_json({"sent": sent, "splits": count, "differing": differing}))
+    else:
+        _report(differences, count)
+    return FINDINGS if differences else 0
+
+
+#: How many of the splits that differ are spelled out.
+_SPELLED_OUT = 5
+
+
+def _report(differences: Sequence[Difference], count: int) -> None:
+    """The verdict, on stderr: what would be sent is on stdout."""
+    for difference in differences[:_SPELLED_OUT]:
+        typer.echo(visible(difference.sentence()), err=True)
+    if len(differences) > _SPELLED_OUT:
+        typer.echo(f"… and {len(differences) - _SPELLED_OUT} more; --json has them all", err=True)
+    if not count:
+        typer.echo("there is no text that could be split", err=True)
+    else:
+        typer.echo(f"{len(differences) or 'none'} of {count} splits differ", err=True)
+
+
+class _Progress:
+    """Says how far a long check is: first after two seconds, then every two seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._said = clock()
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._clock() - self._said >= 2 and done < total:
+            self._said = self._clock()
+            typer.echo(f"{done} of {total} splits checked", err=True)

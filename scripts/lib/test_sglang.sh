@@ -4,7 +4,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-scripts/lib/install_sglang.sh httpx pytest
+scripts/lib/install_sglang.sh anthropic httpx pytest
+# Each of SGLang's many processes would compile all of it again.
+unset PYTHONDONTWRITEBYTECODE
 # Only the engine tests' own settings count here, and no toolwire but the installed one.
 exec .venvs/sglang/bin/python -m pytest --confcutdir=tests/engines -p no:cacheprovider \
     -W ignore::DeprecationWarning -W ignore::UserWarning tests/engines/sglang "$@"

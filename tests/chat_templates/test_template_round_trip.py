@@ -22,7 +22,7 @@ PROSE = {
     "json": ['Like {"answer": 42} in JSON', '{"answer": 42}', "[1] See the docs"],
     "labeled": ["Wrap it in <tool_call> tags, then", "name: nobody", "arguments: none"],
     "qwen3_coder": ["`<function=add>` opens a call", "and </parameter> or </function> ends it"],
-    "call_text": ["`add(a=1)` is inline code", "f(x) = x is mathematics", "print (it)"],
+    "call_text": ["`add(a=1)` is inline code", "no_tool(x) = x is mathematics", "print (it)"],
     "pythonic": ["[1] See the docs", "[docs](url)", "x = [1, 2]"],
 }
 

@@ -2,10 +2,8 @@
 
 import json
 import os
-import pty
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,9 @@ import pytest
 from toolwire import messages, templates
 from toolwire.cli import main
 
+from .running import COMMAND, in_a_terminal
+
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = [sys.executable, "-m", "toolwire.cli"]
 CHAT = [{"role": "user", "content": "Grüße \x1b[31m<|im_end|>"}]
 PROMPT = "<|im_start|>user\nGrüße \x1b[31m<|im_end|><|im_end|>\n<|im_start|>assistant\n"
 TOOLS = [{"type": "function", "function": {"name": "ring_bell"}}]
@@ -197,27 +196,6 @@ def test_it_reads_stdin_and_writes_plain_bytes_into_a_pipe() -> None:
     )
     assert rendered.stdout == PROMPT.encode()
     assert rendered.stderr == b""
-
-
-def in_a_terminal(*arguments: str, **environment: str) -> str:
-    """What a command writes where its output is a terminal."""
-    ours, theirs = pty.openpty()
-    settings = {key: value for key, value in os.environ.items() if key != "NO_COLOR"} | environment
-    with subprocess.Popen([*COMMAND, *arguments], stdout=theirs, env=settings) as process:
-        os.close(theirs)
-        written = b""
-        while chunk := _read(ours):
-            written += chunk
-    os.close(ours)
-    assert process.returncode == 0
-    return written.decode().replace("\r\n", "\n")
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 4096)
-    except OSError:  # how Linux says that the other side of a terminal is closed
-        return b""
 
 
 def test_markers_are_coloured_on_a_terminal(tmp_path: Path) -> None:

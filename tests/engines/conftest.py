@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from long_cases import LONG_TOKENS
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -29,8 +30,8 @@ def checkout() -> Path:
 
 @pytest.fixture(scope="session")
 def model() -> Path:
-    """SmolLM2-135M, with the special tokens above added to its vocabulary."""
-    return make_model(*SPECIAL_TOKENS)
+    """SmolLM2-135M, with the special tokens above and some very long ones in its vocabulary."""
+    return make_model(*SPECIAL_TOKENS, *LONG_TOKENS)
 
 
 @pytest.fixture(scope="session")

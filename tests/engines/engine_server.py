@@ -12,7 +12,7 @@ import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
-BOOT_SECONDS = 300
+BOOT_SECONDS = 600
 
 
 class EngineServer:
@@ -58,6 +58,14 @@ class EngineServer:
             if time.monotonic() > deadline:
                 raise RuntimeError(f"The server did not say {words!r}:\n{self.tail()}")
             time.sleep(0.5)
+
+    def wait_for_failure(self) -> str:
+        """For a server that must refuse to start: its log."""
+        try:
+            self.process.wait(BOOT_SECONDS)
+        finally:
+            self.stop()
+        return self.log.read_text(errors="replace")
 
     def tail(self, lines: int = 60) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])

@@ -29,6 +29,7 @@ def pieces(index: int, id: str, name: str, text: str) -> list[Json]:
 
 
 ONE = '{"a": 1, "é": "日本"}'
+OSLO = '{"city": "Oslo"}'
 
 ANSWERS: dict[str, Json] = {
     "simple": {
@@ -89,6 +90,11 @@ ANSWERS: dict[str, Json] = {
         "message": {"content": "Grüße, 世界!"},
         "deltas": [{"content": c} for c in "Grüße, 世界!"],
         "reason": "stop",
+    },
+    "weather": {
+        "message": {"content": None, "tool_calls": [call("c1", "get_weather", OSLO)]},
+        "deltas": pieces(0, "c1", "get_weather", OSLO),
+        "reason": "tool_calls",
     },
     "cut": {
         "message": {"content": None, "tool_calls": [call("c1", "add", '{"a": ')]},

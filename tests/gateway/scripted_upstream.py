@@ -1,7 +1,9 @@
 """An upstream that misbehaves on purpose. Run: python -m tests.gateway.scripted_upstream PORT
 
 It speaks HTTP/1.1 by hand, because a proper server would not let it misbehave. The request's `model`
-says what happens: the name of an answer in `scripted_answers`, perhaps with `+` and faults.
+says what happens: the name of an answer in `scripted_answers`, perhaps with `+` and faults. Names with
+`>` between them are the answers of one turn: the first, the one after a tool's result, and so on.
+`tell` repeats the last message, `request` the whole request.
 """
 
 from __future__ import annotations
@@ -41,16 +43,30 @@ async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> boo
     body = await reader.readexactly(int(by_name.get("content-length", "0")))
     method, target, _ = first.split(" ")
     if not target.startswith("/v1/chat/completions") and not target.startswith("/v1/responses"):
-        told = {"method": method, "target": target, "headers": headers, "body": body.decode()}
+        models = ["weather>tell", "plain"] if target == "/v1/models" else []
+        told = {
+            "data": models,
+            "method": method,
+            "target": target,
+            "headers": headers,
+            "body": body.decode(),
+        }
         await whole(
-            writer, told | {"seen": dict(seen)}, headers=["Set-Cookie: a=b", "Keep-Alive: 5"]
+            writer,
+            told | {"seen": dict(seen), "data": [{"id": name} for name in models]},
+            headers=["Set-Cookie: a=b", "Keep-Alive: 5"],
         )
         return True
-    return await script(writer, json.loads(body), target)
+    request = json.loads(body)
+    if "+key" in request["model"] and by_name.get("authorization") != "Bearer right":
+        await whole(writer, {"error": {"message": "Wrong key."}}, 401)
+        return True
+    return await script(writer, request, target)
 
 
 async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: str) -> bool:
-    name, *faults = request["model"].split("+")
+    names, *faults = request["model"].split("+")
+    name = of_this_round(names.split(">"), request)
     seen[request["model"]] += 1
     times = seen[request["model"]]
     for fault in faults:
@@ -74,7 +90,20 @@ async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: 
             return False
         await whole(writer, whole_answer(name, target))
         return True
+    if name in ("tell", "request"):
+        text = request["messages"][-1]["content"] if name == "tell" else json.dumps(request)
+        events = chat_events({"deltas": [{"content": c} for c in text], "reason": "stop"})
+        return await stream(writer, events, faults)
     return await stream(writer, stream_bytes(name, target), faults)
+
+
+def of_this_round(names: list[str], request: dict[str, Any]) -> str:
+    """The answer after so many rounds of calls; the last one is for all that follow."""
+    rounds = 0
+    for message in request.get("messages", ()):
+        calls = message["role"] == "assistant" and message.get("tool_calls")
+        rounds = 0 if message["role"] == "user" else rounds + bool(calls)
+    return names[min(rounds, len(names) - 1)]
 
 
 def answer_with(message: dict[str, Any], reason: str = "stop") -> dict[str, Any]:
@@ -116,7 +145,10 @@ def stream_bytes(name: str, target: str) -> list[bytes]:
     """The events of a stream, as bytes."""
     if target.startswith("/v1/responses"):
         return [event_bytes(event) for event in response_events(OUTPUTS[name])]
-    answer = ANSWERS[name]
+    return chat_events(ANSWERS[name])
+
+
+def chat_events(answer: dict[str, Any]) -> list[bytes]:
     head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     events = [b": keep-alive\n\n"]
     deltas = [{"role": "assistant", "content": None}, *answer["deltas"]]
@@ -185,12 +217,16 @@ async def stream(writer: asyncio.StreamWriter, events: list[bytes], faults: list
         events = events[: len(events) // 2]
     if "giant" in faults:
         events = [b"data: " + b"x" * 20_000_000 + b"\n\n", *events]
+    if "error" in faults:
+        events = [*events[:2], event_bytes({"error": {"message": "out of memory"}}, named=False)]
     pieces = events
     if "bytes" in faults:  # one byte at a time: every character is cut, every line too
         pieces = [bytes([byte]) for byte in b"".join(events)]
     if "crlf" in faults:
         pieces = [event.replace(b"\n", b"\r\n") for event in events]
-    for piece in pieces:
+    for i, piece in enumerate(pieces):
+        if "stall" in faults and i == len(pieces) // 2:
+            await asyncio.sleep(600)
         writer.write(b"%x\r\n%s\r\n" % (len(piece), piece))
         await writer.drain()
         if "slow" in faults:

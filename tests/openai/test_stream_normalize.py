@@ -393,3 +393,10 @@ def test_endless_arguments_are_not_held(mode: str, monkeypatch: pytest.MonkeyPat
     assert calls(out)[-1] == ("c2", "noargs", "{}")
     assert findings == [("bad_structure", "dropped" if mode == "verified" else None)]
     assert sum(len(c[2]) for c in calls(out)) < 1200
+
+
+@pytest.mark.parametrize("index", [[], {}, "0", 1.5])
+def test_a_choice_with_an_impossible_index_passes(index: Any) -> None:
+    chunk = {"choices": [{"index": index, "delta": {"content": "x"}}]}
+    assert ChatStream().feed(chunk) == [chunk]
+    assert ChatStream().finish() == []

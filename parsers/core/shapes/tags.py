@@ -154,9 +154,9 @@ class _Call:
     def _parameter(self, opening: re.Match[str]) -> Step[re.Match[str] | bool | None]:
         """Read a value, and what ends it: the next opening tag, or whether the call is complete."""
         r = self.r
-        key = opening["name"].strip()
+        key = (opening["name"] or "").strip()
         said = opening.groupdict().get("string")
-        kind = _SAID[said] if said else self.tool.kind(key)
+        kind = _SAID.get(said or "") or self.tool.kind(key)
         self.object.key(key)
         value = value_of(kind, r.arguments)
         inline = not (yield from r.skip_newline())
@@ -258,7 +258,7 @@ class _Call:
         r.drop()
         if opening is None:
             return None
-        name = opening["name"].strip()
+        name = (opening["name"] or "").strip()
         if not self.tool.declares(name) or name in self.object.keys:
             return None
         same_line = (yield from r.peek()) not in ("\r", "\n")

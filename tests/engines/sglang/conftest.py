@@ -1,16 +1,23 @@
-"""Two real servers for the whole run: one for everything, one started as a user would."""
+"""The real servers: one for everything, one started as a user would, and two that must not start.
+
+They are started before the first test, and the tests that need none run while they boot.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 import toolwire.templates
 from engine_client import MODEL, Asker
-from engine_server import EngineServer
+from engine_fixtures import order, refusing, running, starting
+from engine_server import BOOT_SECONDS, EngineServer
+from readme_blocks import pasted
 
 PLUGINS = Path(__file__).resolve().parent / "plugins"
 COMMAND = [sys.executable, "-m", "sglang.launch_server"]
@@ -22,6 +29,7 @@ FLAGS = [
     # An idle server would keep a core busy, and there are two servers.
     *("--random-seed", "0", "--sleep-on-idle"),
 ]
+LAYERS = 6  # of 30
 ENVIRONMENT = {
     "SGLANG_USE_CPU_ENGINE": "1",
     "HF_HUB_OFFLINE": "1",
@@ -39,43 +47,81 @@ def start(model: Path, log: Path, *flags: str, **environment: str) -> EngineServ
     return EngineServer(command, log, {**ENVIRONMENT, **environment})
 
 
-def running(server: EngineServer) -> Iterator[EngineServer]:
-    try:
-        server.wait()
-        yield server
-    finally:
-        server.stop()
+def serve(model: Path, log: Path) -> EngineServer:
+    """toolwire by its entry point; each request says its format and what the model writes.
 
-
-@pytest.fixture(scope="session")
-def server(plain_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineServer]:
-    """toolwire by its entry point; each request says its format and what the model writes."""
+    All it writes is scripted or forced, so a few of the model's layers will do. They babble, which a
+    grammar has to put up with, too.
+    """
     path = os.pathsep.join(filter(None, [str(PLUGINS), os.environ.get("PYTHONPATH")]))
-    yield from running(
-        start(
-            plain_model,
-            tmp_path_factory.mktemp("server") / "sglang.log",
-            *("--tool-call-parser", "switching", "--chat-template", template("chatml-hermes")),
-            PYTHONPATH=path,
-        )
-    )
+    flags = ["--tool-call-parser", "switching", "--chat-template", template("chatml-hermes")]
+    flags += ["--json-model-override-args", json.dumps({"num_hidden_layers": LAYERS})]
+    return start(model, log, *flags, PYTHONPATH=path)
 
 
-@pytest.fixture(scope="session")
-def plain_server(
-    plain_model: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[EngineServer]:
-    """As a user would start it: our template, `auto` to find its parser, two HTTP workers."""
-    yield from running(
-        start(
-            plain_model,
-            tmp_path_factory.mktemp("plain") / "sglang.log",
-            *("--tool-call-parser", "auto", "--chat-template", template("chatml-hermes")),
-            *("--tokenizer-worker-num", "2"),
-        )
-    )
+def serve_plainly(model: Path, log: Path) -> EngineServer:
+    """The README's own command, with two HTTP workers and a reasoning parser in front."""
+    command = [*pasted("sglang serve", model), *FLAGS]
+    command += ["--tokenizer-worker-num", "2", "--reasoning-parser", "qwen3"]
+    environment = {
+        **ENVIRONMENT,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        # Where much else runs, a worker takes longer to start than it is given by itself.
+        "SGLANG_UVICORN_WORKER_HEALTHCHECK_TIMEOUT": str(BOOT_SECONDS),
+    }
+    return EngineServer(command, log, environment)
+
+
+def refuse_name(model: Path, log: Path) -> EngineServer:
+    """A parser that does not exist."""
+    return start(model, log, "--tool-call-parser", "toolwire_hermse")
+
+
+def refuse_template(model: Path, log: Path) -> EngineServer:
+    """A template that shows the model another way to write calls."""
+    hermes = template("chatml-hermes")
+    return start(model, log, "--tool-call-parser", "toolwire_pythonic", "--chat-template", hermes)
+
+
+#: By the names of their fixtures; only one of them needs `</think>` to be a token.
+SERVERS = {
+    "misspelt_server": (refuse_name, "plain_model"),
+    "mismatched_server": (refuse_template, "plain_model"),
+    "server": (serve, "plain_model"),
+    "plain_server": (serve_plainly, "model"),
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    order(items, list(SERVERS))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def started(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, EngineServer]]:
+    """Every server that this run needs, on its way."""
+
+    def start_one(name: str) -> EngineServer:
+        make, model = SERVERS[name]
+        return make(request.getfixturevalue(model), tmp_path_factory.mktemp(name) / "sglang.log")
+
+    plans = {name: partial(start_one, name) for name in SERVERS}
+    with starting(request.session.items, plans) as servers:
+        yield servers
+
+
+server = running("server")
+plain_server = running("plain_server")
+misspelt_server = refusing("misspelt_server")
+mismatched_server = refusing("mismatched_server")
 
 
 @pytest.fixture(scope="session")
 def asker(server: EngineServer) -> Asker:
     return Asker(server.url)
+
+
+@pytest.fixture(scope="session")
+def plain_asker(plain_server: EngineServer) -> Asker:
+    return Asker(plain_server.url)

@@ -1,4 +1,4 @@
-"""The six ways to ask SGLang: what `engine_client` has, and Anthropic's Messages endpoint."""
+"""The six ways to ask SGLang: what `engine_client` has, and Messages, with Anthropic's client."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import engine_client
-import httpx
+from anthropic import AsyncAnthropic
+from anthropic.types import Message
 from engine_client import MODEL, Answer
 from openai import AsyncOpenAI
 
 LONGEST = 400  # tokens of an answer
+#: Of a request's body, for a server with a reasoning parser: the model answers at once.
+WITHOUT_THOUGHTS = {"chat_template_kwargs": {"enable_thinking": False}}
 
 
 def use(format_name: str, script: str = "") -> dict[str, Any]:
@@ -58,6 +61,12 @@ def required(way: str) -> dict[str, Any]:
 # -- Messages -------------------------------------------------------------------------------------
 
 
+def anthropic_client(client: AsyncOpenAI) -> AsyncAnthropic:
+    """Anthropic's own client, for the server that the other one asks."""
+    url = str(client.base_url).removesuffix("v1/")
+    return AsyncAnthropic(base_url=url, api_key="none", timeout=600, max_retries=2)
+
+
 def messages_body(messages: Any, **request: Any) -> dict[str, Any]:
     tools = [
         {
@@ -67,54 +76,57 @@ def messages_body(messages: Any, **request: Any) -> dict[str, Any]:
         }
         for tool in request.pop("tools")
     ]
-    return {"messages": messages, "tools": tools, **request}
+    extra = {"temperature": request.pop("temperature")}  # the client has no name for it
+    return {"messages": messages, "tools": tools, "extra_body": extra, **request}
 
 
 async def messages_whole(client: AsyncOpenAI, messages: Any, **request: Any) -> list[Answer]:
-    answer = Answer()
-    async with httpx.AsyncClient(timeout=600) as http:
-        got = await http.post(f"{client.base_url}messages", json=messages_body(messages, **request))
-    got.raise_for_status()
-    for block in got.json()["content"]:
-        if block["type"] == "text":
-            answer.content = (answer.content or "") + block["text"]
-        else:
-            answer.calls.append((block["name"], json.dumps(block["input"])))
-            answer.ids.append(block["id"])
-    answer.content = answer.content or None
-    answer.finish = got.json()["stop_reason"]
-    return [answer]
+    async with anthropic_client(client) as asking:
+        got = await asking.messages.create(**messages_body(messages, **request))
+    return [read_message(got)]
 
 
 async def messages_stream(client: AsyncOpenAI, messages: Any, **request: Any) -> list[Answer]:
+    """The pieces must add up to the message that the client puts together by itself."""
     answer = Answer()
-    body = messages_body(messages, stream=True, **request)
     async with (
-        httpx.AsyncClient(timeout=600) as http,
-        http.stream("POST", f"{client.base_url}messages", json=body) as got,
+        anthropic_client(client) as asking,
+        asking.messages.stream(**messages_body(messages, **request)) as stream,
     ):
-        got.raise_for_status()
-        async for line in got.aiter_lines():
-            if line.startswith("data: "):
-                take_in(answer, json.loads(line.removeprefix("data: ")))
+        async for event in stream:
+            take_in(answer, event)
+        final = read_message(await stream.get_final_message())
+    calls = [(name, json.dumps(json.loads(arguments))) for name, arguments in answer.calls]
+    assert (calls, answer.content, answer.ids) == (final.calls, final.content, final.ids)
+    assert answer.finish == final.finish
     return [answer]
 
 
-def take_in(answer: Answer, event: dict[str, Any]) -> None:
+def read_message(message: Message) -> Answer:
+    answer = Answer(finish=message.stop_reason)
+    for block in message.content:
+        if block.type == "text":
+            answer.content = (answer.content or "") + block.text or None
+        else:
+            assert block.type == "tool_use"
+            answer.calls.append((block.name, json.dumps(block.input)))
+            answer.ids.append(block.id)
+    return answer
+
+
+def take_in(answer: Answer, event: Any) -> None:
     """Each block is opened, filled and closed before the next one begins."""
-    assert event["type"] != "error", event
-    if event["type"] == "content_block_start" and event["content_block"]["type"] == "tool_use":
-        answer.calls.append((event["content_block"]["name"], ""))
-        answer.ids.append(event["content_block"]["id"])
-    elif event["type"] == "content_block_delta":
-        delta = event["delta"]
-        if delta["type"] == "text_delta":
-            answer.content = (answer.content or "") + delta["text"]
+    if event.type == "content_block_start" and event.content_block.type == "tool_use":
+        answer.calls.append((event.content_block.name, ""))
+        answer.ids.append(event.content_block.id)
+    elif event.type == "content_block_delta":
+        if event.delta.type == "text_delta":
+            answer.content = (answer.content or "") + event.delta.text
         else:
             name, arguments = answer.calls[-1]
-            answer.calls[-1] = (name, arguments + delta["partial_json"])
-    elif event["type"] == "message_delta":
-        answer.finish = event["delta"]["stop_reason"]
+            answer.calls[-1] = (name, arguments + event.delta.partial_json)
+    elif event.type == "message_delta":
+        answer.finish = event.delta.stop_reason
 
 
 WAYS: dict[str, Callable[..., Any]] = {

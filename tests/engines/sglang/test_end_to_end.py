@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from engine_cases import ADD_ONE_TWO, CASES, ONE_TWO, TOOLS, Case
+from engine_cases import ADD_ONE_TWO, CASES, ONE_TWO, TOOLS, Case, block
 from engine_client import Answer, Asker
 from sglang_asking import WAYS, job
 
@@ -84,15 +84,18 @@ def test_the_arguments_stream(answers: Answers) -> None:
 
 
 def test_cut_by_the_token_limit(asker: Asker) -> None:
+    """Sixty tokens reach the arguments and not their end, however the text is cut into tokens."""
+    letters = ", ".join("qxzjvkqwyz" * 20)
+    whole = f'{{"path": "a", "content": "{letters}"}}'
+    text = block(f'{{"name": "write_file", "arguments": {whole}}}')
     for (answer,) in asker.all(
-        job(way, QUESTION, TOOLS, "hermes", ADD_ONE_TWO, max_tokens=24)
-        for way in ("chat", "chat-stream")
+        job(way, QUESTION, TOOLS, "hermes", text, max_tokens=60) for way in ("chat", "chat-stream")
     ):
         ((name, arguments),) = answer.calls
-        assert name == "add"
+        assert name == "write_file"
         assert arguments.startswith("{")
-        assert ONE_TWO.startswith(arguments)
-        assert arguments != ONE_TWO
+        assert whole.startswith(arguments)
+        assert arguments != whole
         assert answer.finish == "length"
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import jsonschema
 import pytest
 from engine_client import Answer, Asker
-from sglang_asking import WAYS, job, named, required
+from engine_server import EngineServer
+from sglang_asking import WAYS, WITHOUT_THOUGHTS, job, named, required
 
 CITY = {"type": "string", "maxLength": 12}
 
@@ -34,8 +35,10 @@ BOOK = tool(
 TOOLS = [WEATHER, BOOK]
 SCHEMAS = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
 QUESTION = [{"role": "user", "content": "I need a room in Oslo for 2 nights."}]
-#: The mission's formats, and one of each other shape that is constrained in its own way.
+#: The mission's formats, one of each other shape that is constrained in its own way, and one that
+#: can't be constrained at all (see `switching_detector`): its calls are asked for as JSON.
 FORMATS = ["hermes", "qwen3_coder", "special_token", "json", "labeled", "call_text", "pythonic"]
+FORMATS += ["untold"]
 REQUIRED_WAYS = ["chat", "chat-stream", "responses-stream", "messages-stream"]
 NAMED_WAYS = ["chat-stream", "responses", "messages"]
 Forced = dict[tuple[str, str, str], Answer]
@@ -74,6 +77,12 @@ def test_named(name: str, way: str, forced: Forced) -> None:
     assert check(forced[name, "named", way]) == ["book_room"]
 
 
+def test_a_format_that_cannot_be_constrained_says_so(forced: Forced, server: EngineServer) -> None:
+    log = server.log.read_text(errors="replace")
+    assert "untold can't express these tools: the call is asked for as JSON." in log
+    assert not any(f"{name} can't express" in log for name in FORMATS[:-1])
+
+
 def test_a_schema_that_tags_cannot_express(asker: Asker) -> None:
     """A least length: the call is asked for as JSON, and is a call all the same."""
     look = tool("look_up", code={"type": "string", "minLength": 3, "maxLength": 6})
@@ -99,13 +108,14 @@ def example(city: str) -> list[dict[str, Any]]:
     ]
 
 
-def test_strict_in_auto(asker: Asker) -> None:
+def test_strict_in_auto(plain_asker: Asker) -> None:
     """Free to talk, the model begins a call of its own; then it can't name a city that is not listed."""
     weather = tool("get_weather", city={"type": "string", "enum": ["Bergen", "Tromsø"]})
     weather["function"]["strict"] = True
     messages = [*example("Rome"), {"role": "user", "content": "What is the weather in Oslo?"}]
-    for (answer,) in asker.all(
-        job(way, messages, [weather], "hermes", max_tokens=60) for way in ("chat", "chat-stream")
+    for (answer,) in plain_asker.all(
+        job(way, messages, [weather], max_tokens=60, extra_body=WITHOUT_THOUGHTS)
+        for way in ("chat", "chat-stream")
     ):
         ((name, arguments),) = answer.calls
         assert name == "get_weather"
@@ -113,12 +123,12 @@ def test_strict_in_auto(asker: Asker) -> None:
         assert answer.finish == "tool_calls"
 
 
-def test_one_call_in_auto(asker: Asker) -> None:
+def test_one_call_in_auto(plain_asker: Asker) -> None:
     """`parallel_tool_calls: false`: the text ends with the first call."""
     messages = [*example("Rome"), {"role": "user", "content": "What is the weather in Oslo?"}]
-    for (answer,) in asker.all(
-        job(way, messages, [WEATHER], "hermes", max_tokens=90, parallel_tool_calls=False)
-        for way in ("chat", "chat-stream")
+    more = {"parallel_tool_calls": False, "extra_body": WITHOUT_THOUGHTS}
+    for (answer,) in plain_asker.all(
+        job(way, messages, [WEATHER], max_tokens=90, **more) for way in ("chat", "chat-stream")
     ):
         assert [name for name, _ in answer.calls] == ["get_weather"]
         assert answer.finish == "tool_calls"

@@ -1,22 +1,37 @@
-"""A server as a user would start it: `--tool-call-parser auto`, our template, two HTTP workers."""
+"""A server as a user would start it: the README's command, two HTTP workers, a reasoning parser."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import httpx
+import psutil
+import pytest
 from engine_cases import ADD_ONE_TWO, ONE_TWO, TOOLS
-from engine_client import Asker
+from engine_client import MODEL, Asker
 from engine_server import EngineServer
-from sglang_asking import job
+from openai import AsyncOpenAI
+from sglang_asking import WITHOUT_THOUGHTS, job, required
+from tokenizers import Tokenizer
 
 QUESTION = [{"role": "user", "content": "Go."}]
 TEXT = f"Sure.\n{ADD_ONE_TWO}"
+#: As many requests at once, until every worker has had one; and how often at most.
+AT_ONCE, ROUNDS = 4, 40
 
 
-def literally(text: str) -> str:
-    """A regular expression that matches this text only, in xgrammar's dialect."""
-    return re.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", text).replace("\n", "\\n")
+def scripted(text: str) -> dict[str, Any]:
+    """A request for this text: a regular expression that matches it only, in xgrammar's dialect.
+
+    Where the model thinks in it, that is part of the text.
+    """
+    literally = re.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", text).replace("\n", "\\n")
+    return {"regex": literally, **WITHOUT_THOUGHTS}
 
 
 def test_auto_finds_the_parser_of_our_template(plain_server: EngineServer) -> None:
@@ -24,29 +39,108 @@ def test_auto_finds_the_parser_of_our_template(plain_server: EngineServer) -> No
     assert "Auto-detected --tool-call-parser as 'toolwire_hermes'" in log
 
 
+# -- two HTTP workers -----------------------------------------------------------------------------
+
+
 def test_every_worker_has_the_parser(plain_server: EngineServer) -> None:
     """SGLang would refuse the request in a worker that does not know the parser's name."""
-    plain_server.wait_for_log("Router registered worker IPC: ")
     plain_server.wait_for_log("(total: 2)")
-    script = {"extra_body": {"regex": literally(TEXT)}}
-    # Every request has a connection of its own, so the workers share them.
-    for (answer,) in Asker(plain_server.url).all(
-        [
-            *(job("chat", QUESTION, TOOLS, **script) for _ in range(6)),
-            *(job("chat-stream", QUESTION, TOOLS, **script) for _ in range(6)),
-        ]
-    ):
-        assert (answer.calls, answer.content) == ([("add", ONE_TWO)], "Sure.")
-        assert answer.finish == "tool_calls"
+    log = plain_server.log.read_text(errors="replace")
+    workers = {int(pid) for pid in re.findall(r"Start multi-tokenizer worker process (\d+)", log)}
+    assert len(workers) == 2
+    answered: set[int] = set()
+    for _ in range(ROUNDS):
+        answered |= set(asyncio.run(ask_at_once(plain_server.url, sorted(workers))))
+        if answered == workers:
+            break
+    assert answered == workers
+
+
+async def ask_at_once(url: str, workers: Sequence[int]) -> list[int]:
+    return await asyncio.gather(*(worker_that_calls(url, workers) for _ in range(AT_ONCE)))
+
+
+async def worker_that_calls(url: str, workers: Sequence[int]) -> int:
+    """Asks on a connection of its own. The process at its other end is the one that answered."""
+    async with AsyncOpenAI(base_url=f"{url}/v1", api_key="none", timeout=600) as client:
+        got = await client.chat.completions.with_raw_response.create(
+            model=MODEL, messages=QUESTION, tools=TOOLS, extra_body=scripted(TEXT)
+        )
+        message = got.parse().choices[0].message
+        calls = [(c.function.name, c.function.arguments) for c in message.tool_calls or []]
+        assert (calls, message.content) == ([("add", ONE_TWO)], "Sure.")
+        address = got.http_response.extensions["network_stream"].get_extra_info("client_addr")
+        (worker,) = (pid for pid in workers if holds(pid, address))
+        return worker
+
+
+def holds(pid: int, address: tuple[str, int]) -> bool:
+    return any(one.raddr == address for one in psutil.Process(pid).net_connections("tcp"))
+
+
+def test_a_stream_of_a_worker(plain_asker: Asker) -> None:
+    ((answer,),) = plain_asker.all([job("chat-stream", QUESTION, TOOLS, extra_body=scripted(TEXT))])
+    assert (answer.calls, answer.content) == ([("add", ONE_TWO)], "Sure.")
+    assert answer.finish == "tool_calls"
 
 
 def test_the_endpoint_that_only_parses(plain_server: EngineServer) -> None:
-    for _ in range(6):
-        got = httpx.post(
-            f"{plain_server.url}/parse_function_call",
-            json={"text": TEXT, "tools": TOOLS, "tool_call_parser": "toolwire_hermes"},
-            timeout=60,
-        )
-        (call,) = got.json()["calls"]
-        assert (call["name"], call["parameters"]) == ("add", ONE_TWO)
-        assert got.json()["normal_text"] == "Sure."
+    got = httpx.post(
+        f"{plain_server.url}/parse_function_call",
+        json={"text": TEXT, "tools": TOOLS, "tool_call_parser": "toolwire_hermes"},
+        timeout=60,
+    )
+    (call,) = got.json()["calls"]
+    assert (call["name"], call["parameters"]) == ("add", ONE_TWO)
+    assert got.json()["normal_text"] == "Sure."
+
+
+# -- behind a reasoning parser --------------------------------------------------------------------
+
+
+async def thoughts_and_answer(
+    client: AsyncOpenAI, stream: bool, **request: Any
+) -> tuple[str, str, list[tuple[str, str]]]:
+    """Reasoning, content and calls of one request, streamed or not."""
+    request = {"model": MODEL, "messages": QUESTION, "tools": TOOLS, "temperature": 0, **request}
+    if not stream:
+        got = await client.chat.completions.create(**request)
+        messages = [got.choices[0].message.model_dump()]
+    else:
+        chunks = await client.chat.completions.create(stream=True, **request)
+        messages = [choice.delta.model_dump() async for one in chunks for choice in one.choices]
+    calls: dict[int, tuple[str, str]] = {}
+    for number, piece in ((n, p) for m in messages for n, p in enumerate(m["tool_calls"] or [])):
+        index = piece["index"] if stream else number
+        name, arguments = calls.get(index, ("", ""))
+        function = piece["function"]
+        calls[index] = (name + (function["name"] or ""), arguments + function["arguments"])
+    texts = [
+        "".join(m.get(key) or "" for m in messages) for key in ("reasoning_content", "content")
+    ]
+    return texts[0], texts[1], list(calls.values())
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_calls_after_thoughts(stream: bool, plain_asker: Asker) -> None:
+    """What the model thinks is no call, and what comes after its thoughts is read as ever."""
+    thoughts = "I write add(1, 2) or so."
+    text = f"<think>\n{thoughts}\n</think>\n\n{TEXT}"
+    (got,) = plain_asker.all(
+        [lambda client: thoughts_and_answer(client, stream, extra_body=scripted(text))]
+    )
+    assert (got[0].strip(), got[1].strip(), got[2]) == (thoughts, "Sure.", [("add", ONE_TWO)])
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_forced_call_after_thoughts(stream: bool, plain_asker: Asker, model: Path) -> None:
+    """The model may think first, and ends that at once here; then the grammar holds it."""
+    end = Tokenizer.from_file(str(model / "tokenizer.json")).token_to_id("</think>")
+    asked = {**required("chat"), "tools": TOOLS[:1], "max_tokens": 100, "logit_bias": {end: 100}}
+    (got,) = plain_asker.all([lambda client: thoughts_and_answer(client, stream, **asked)])
+    thoughts, content, ((name, arguments),) = got
+    assert (thoughts, content, name) == ("", "", "add")
+    assert {key: type(value) for key, value in json.loads(arguments).items()} == {
+        "a": int,
+        "b": int,
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import subprocess
@@ -40,31 +41,57 @@ def test_importing_the_plugin_loads_no_engine(tmp_path: Path) -> None:
     assert run(code, tmp_path) == "[]"
 
 
-def test_the_entry_point_registers_every_format(tmp_path: Path) -> None:
+#: What SGLang does in each of its processes; then registering again, and with one more format.
+IN_A_PROCESS = """
+import dataclasses, json, toolwire
+from sglang.srt.parser import template_detection as detection
+theirs = detection.TOOL_CALL_PARSER_RULES
+from sglang.srt.plugins import load_plugins
+load_plugins()
+from sglang.srt.environ import envs
+from sglang.srt.function_call.function_call_parser import FunctionCallParser
+from sglang.srt.parser import template_manager
+from sglang.srt.server_args import _tool_call_parser_choices
+from toolwire.engines import sglang_plugin
+names = [name for name in _tool_call_parser_choices() if name.startswith("toolwire_")]
+sglang_plugin.register()
+rules = detection.TOOL_CALL_PARSER_RULES
+own = dataclasses.replace(toolwire.get_format("hermes"), name="mine", aliases=())
+toolwire.register_format(own)
+sglang_plugin.register()
+print(json.dumps({
+    "names": names,
+    "app": envs.SGLANG_HTTP_SERVER_APP_PATH.get(),
+    "rules of ours": len(rules) - len(theirs),
+    "theirs stay": rules[-len(theirs):] == theirs,
+    "one for all": template_manager.TOOL_CALL_PARSER_RULES is detection.TOOL_CALL_PARSER_RULES,
+    "own": FunctionCallParser.ToolCallParserEnum["toolwire_mine"].toolwire_format,
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(
+        run(IN_A_PROCESS, tmp_path_factory.mktemp("away")).splitlines()[-1]
+    )
+    return found
+
+
+def test_the_entry_point_registers_every_format(seen: dict[str, Any]) -> None:
     """As SGLang's command line sees it, and in HTTP workers through the application's path."""
-    code = (
-        "from sglang.srt.plugins import load_plugins; load_plugins();"
-        "from sglang.srt.server_args import _tool_call_parser_choices as choices;"
-        "from sglang.srt.environ import envs;"
-        "print(*[n for n in choices() if n.startswith('toolwire_')]);"
-        "print(envs.SGLANG_HTTP_SERVER_APP_PATH.get())"
-    )
-    names, app = run(code, tmp_path).splitlines()[-2:]
-    assert names.split() == NAMES
-    assert app == "toolwire.engines.sglang_plugin:app"
+    assert seen["names"] == NAMES
+    assert seen["app"] == "toolwire.engines.sglang_plugin:app"
 
 
-def test_a_format_of_ones_own(tmp_path: Path) -> None:
-    code = (
-        "import dataclasses, toolwire;"
-        "from toolwire.engines import sglang_plugin;"
-        "from sglang.srt.function_call.function_call_parser import FunctionCallParser as F;"
-        "old = toolwire.get_format('hermes');"
-        "toolwire.register_format(dataclasses.replace(old, name='mine', aliases=()));"
-        "sglang_plugin.register();"
-        "print(F.ToolCallParserEnum['toolwire_mine'].toolwire_format)"
-    )
-    assert run(code, tmp_path).splitlines()[-1] == "mine"
+def test_a_format_of_ones_own(seen: dict[str, Any]) -> None:
+    assert seen["own"] == "mine"
+
+
+def test_sglangs_own_rules_stay(seen: dict[str, Any]) -> None:
+    assert seen["theirs stay"]
+    assert seen["rules of ours"] == len(NAMES)
+    assert seen["one for all"]
 
 
 def test_an_application_of_the_operators_own_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,17 +122,6 @@ def test_our_templates_are_known(template: Any) -> None:
     text = template.text()
     assert detected(text) == f"toolwire_{template.format}"
     assert detected(text.replace("\\n", "\n")) == f"toolwire_{template.format}"  # from a file
-
-
-def test_sglangs_own_rules_stay(tmp_path: Path) -> None:
-    code = (
-        "from sglang.srt.parser import template_detection as t; old = t.TOOL_CALL_PARSER_RULES;"
-        "from toolwire.engines import sglang_plugin as p; p.register(); p.register();"
-        "from sglang.srt.parser import template_manager as m;"
-        "new = t.TOOL_CALL_PARSER_RULES; count = len(new) - len(old);"
-        "print(new[count:] == old, count, m.TOOL_CALL_PARSER_RULES is new)"
-    )
-    assert run(code, tmp_path).splitlines()[-1] == f"True {len(NAMES)} True"
 
 
 def test_a_template_that_only_mentions_ours_is_not_ours() -> None:

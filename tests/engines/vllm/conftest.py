@@ -1,47 +1,51 @@
-"""One real server for the whole run, and what it takes to script its output."""
+"""The real servers, started before the first test, and what it takes to script their output."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
-import toolwire.templates
 from engine_client import Asker
+from engine_fixtures import order, refusing, running, starting
+from engine_server import EngineServer
 from tokenizers import Tokenizer
-from vllm_server import PLUGINS, Server
+from vllm_server import SERVERS
 
 
-def template(name: str) -> str:
-    return str(toolwire.templates.get_template(name).path)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    order(items, list(SERVERS))
 
 
-@pytest.fixture(scope="session")
-def server(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """toolwire by its entry point; the format is chosen by each request."""
-    started = Server(
-        model,
-        tmp_path_factory.mktemp("server") / "vllm.log",
-        [
-            *("--tool-parser-plugin", str(PLUGINS / "switching_parser.py")),
-            *("--tool-call-parser", "switching"),
-            *("--chat-template", template("chatml-hermes")),
-            # For the tests of the other templates:
-            *("--trust-request-chat-template", "--enable-scale-out"),
-        ],
-        # The template is for one format, and the tests use all.
-        {"TOOLWIRE_SKIP_CHECKS": "1"},
-    )
-    try:
-        started.wait()
-        yield started
-    finally:
-        started.stop()
+@pytest.fixture(scope="session", autouse=True)
+def started(
+    request: pytest.FixtureRequest, model: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, EngineServer]]:
+    """Every server that this run needs, on its way."""
+    base = tmp_path_factory.mktemp("servers")
+    servers = {name: partial(plan.start, model, base / name) for name, plan in SERVERS.items()}
+    with starting(request.session.items, servers) as on_their_way:
+        yield on_their_way
+
+
+server = running("server")
+real_server = running("real_server")
+file_server = running("file_server")
+gateway_server = running("gateway_server")
+parserless_server = running("parserless_server")
+misspelt_server = refusing("misspelt_server")
+mismatched_server = refusing("mismatched_server")
 
 
 @pytest.fixture(scope="session")
-def asker(server: Server) -> Asker:
+def asker(server: EngineServer) -> Asker:
     return Asker(server.url)
+
+
+@pytest.fixture(scope="session")
+def real_asker(real_server: EngineServer) -> Asker:
+    return Asker(real_server.url)
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,6 @@ them. Whatever comes out has to be read by the parser as calls, and only calls, 
 from __future__ import annotations
 
 import json
-import random
-import string
 from typing import Any
 
 import engine_cases
@@ -19,6 +17,7 @@ import xgrammar
 from toolwire.core.shapes import Pythonic
 from toolwire.engines.structural_tags import constrain, reading_format, uses_own_format
 from toolwire.engines.tools import Choice
+from vllm_grammar import make_compiler, walk
 
 SHORT = {"type": "string", "maxLength": 6}
 SMALL = {"type": "integer", "minimum": -20, "maximum": 200}
@@ -68,47 +67,11 @@ SIMPLE = {
 TOOLS = [tool("plain", PLAIN), tool("nested", NESTED), tool("empty", EMPTY)]
 SCHEMAS = {"simple": SIMPLE, "plain": PLAIN, "nested": NESTED, "empty": EMPTY, "narrow": NARROW}
 FORMATS = toolwire.list_formats()
-END = 0
-
-
-def alphabet() -> list[str]:
-    examples = "".join(toolwire.get_format(name).example for name in FORMATS)
-    return [
-        "<end>",
-        *sorted({*string.ascii_letters, *string.digits, *" \n.-+\"'\\/{}[]é", *examples}),
-    ]
-
-
-VOCABULARY = alphabet()
 
 
 @pytest.fixture(scope="module")
 def compiler() -> Any:
-    info = xgrammar.TokenizerInfo(
-        VOCABULARY, vocab_type=xgrammar.VocabType.RAW, stop_token_ids=[END]
-    )
-    return xgrammar.GrammarCompiler(info, max_threads=1)
-
-
-def walk(compiler: Any, tag: dict[str, Any], seed: int) -> str:
-    """A text that the tag allows, chosen by chance."""
-    chance = random.Random(seed)
-    matcher = xgrammar.GrammarMatcher(
-        compiler.compile_structural_tag(xgrammar.StructuralTag.model_validate(tag))
-    )
-    mask = xgrammar.allocate_token_bitmask(1, len(VOCABULARY))
-    written: list[str] = []
-    for _ in range(4000):
-        matcher.fill_next_token_bitmask(mask)
-        words = mask[0].tolist()
-        allowed = [i for i in range(len(VOCABULARY)) if words[i // 32] >> (i % 32) & 1]
-        end = END in allowed and (len(allowed) == 1 or chance.random() < 0.5)
-        token = END if end else chance.choice([i for i in allowed if i != END])
-        assert matcher.accept_token(token)
-        if token == END:
-            return "".join(written)
-        written.append(VOCABULARY[token])
-    raise AssertionError(f"no end in sight: {''.join(written)[:500]}")
+    return make_compiler()
 
 
 def check_calls(format_name: str, text: str, tools: list[dict[str, Any]]) -> list[str]:

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 import toolwire
 from engine_cases import ADD, ADD_ONE_TWO, CASES, ONE_TWO, TOOLS, Case, fill
-from toolwire.engines import vllm_plugin
+from toolwire.engines import vllm_api, vllm_plugin
 from transformers import AutoTokenizer
+from vllm.entrypoints.generate.base.protocol import DeltaMessage
+from vllm.entrypoints.openai.responses.streaming_events import split_delta
 from vllm.tool_parsers import ToolParserManager
 from vllm_driving import (
     chat_request,
@@ -129,6 +131,28 @@ def test_text_never_comes_before_the_rest_of_an_open_call(hf_tokenizer: Any) -> 
     for delta in got.deltas:
         open_call = any("id" not in call for call in delta.get("tool_calls", []))
         assert not (open_call and delta.get("content"))
+
+
+@pytest.mark.parametrize("make", [chat_request, responses_request])
+def test_text_after_a_call_in_the_very_last_step(
+    make: Any, hf_tokenizer: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """vLLM's Responses stream sends a step's text first, and text ends the open call. In the last
+    step it can't wait, so it is given up there, and the call is whole."""
+    vllm_api.log.propagate = True
+    request = make(TOOLS)
+    cut = ADD_ONE_TWO.index("2}")
+    pieces = [(ADD_ONE_TWO[:cut], []), (ADD_ONE_TWO[cut:] + "\nDone.", [])]
+    got = stream(make_parser(hf_tokenizer, "toolwire_hermes", request), pieces, request)
+    assert got.calls == [("add", ONE_TWO)]
+    last = DeltaMessage(**got.deltas[-1])
+    sent = [part.content for part in split_delta(last)]
+    if make is chat_request:
+        assert (got.content, caplog.text) == ("Done.", "")
+        assert sent == ["Done.", None]  # what vLLM's Responses stream would make of it
+    else:
+        assert (got.content, sent) == (None, [None])
+        assert "dropped: 'Done.'" in caplog.text
 
 
 @pytest.mark.parametrize("name", ["hermes", "qwen3_coder"])

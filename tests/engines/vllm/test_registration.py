@@ -43,7 +43,9 @@ def test_the_entry_point_registers_every_format(tmp_path: Path) -> None:
         "print(M.get_tool_parser('toolwire_hermes').__name__)"
     )
     names, made = run(code, tmp_path, VLLM_LOGGING_LEVEL="ERROR").splitlines()[-2:]
-    assert names.split() == sorted(f"toolwire_{name}" for name in toolwire.list_formats())
+    assert names.split() == sorted(
+        f"toolwire_{name}" for name in [*toolwire.list_formats(), "auto"]
+    )
     assert made == "toolwire_hermes"
 
 

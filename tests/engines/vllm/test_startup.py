@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import template
 from toolwire.engines import vllm_plugin
 from transformers import AutoTokenizer
 from vllm.parser.parser_manager import ParserManager
-from vllm_server import Server
+from vllm_server import template
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -82,16 +81,12 @@ def test_settings_in_a_file_are_not_second_guessed(
     assert start(monkeypatch, "toolwire_hermes", plain_tokenizer, "--config", "serve.yaml")
 
 
-def test_the_server_stops_at_an_unknown_format(plain_model: Path, tmp_path: Path) -> None:
-    flags = ["--tool-call-parser", "toolwire_hermse"]
-    log = Server(plain_model, tmp_path / "log", flags).wait_for_failure()
-    assert "invalid tool call parser: toolwire_hermse" in log
-    assert "toolwire_hermes" in log
+def test_the_server_stops_at_an_unknown_format(misspelt_server: str) -> None:
+    assert "invalid tool call parser: toolwire_hermse" in misspelt_server
+    assert "toolwire_hermes" in misspelt_server
 
 
-def test_the_server_stops_at_a_wrong_template(plain_model: Path, tmp_path: Path) -> None:
-    flags = ["--tool-call-parser", "toolwire_pythonic"]
-    flags += ["--chat-template", template("chatml-hermes")]
-    log = Server(plain_model, tmp_path / "log", flags).wait_for_failure()
-    assert "The chat template shows the model another way to write calls than pythonic" in log
-    assert "toolwire_hermes" in log
+def test_the_server_stops_at_a_wrong_template(mismatched_server: str) -> None:
+    wrong = "The chat template shows the model another way to write calls than pythonic"
+    assert wrong in mismatched_server
+    assert "toolwire_hermes" in mismatched_server

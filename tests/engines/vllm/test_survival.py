@@ -10,8 +10,8 @@ from typing import Any
 import psutil
 from engine_cases import ADD_ONE_TWO, CASES, ONE_TWO, TOOLS
 from engine_client import MODEL, Asker, body, chat_stream
+from engine_server import EngineServer
 from tokenizers import Tokenizer
-from vllm_server import Server
 
 QUESTION = [{"role": "user", "content": "Go."}]
 REQUESTS = 200
@@ -31,7 +31,9 @@ def ask_once(asker: Asker, tokenizer: Tokenizer) -> None:
     assert answer.calls == [("add", ONE_TWO)]
 
 
-def test_a_client_that_disconnects(asker: Asker, server: Server, tokenizer: Tokenizer) -> None:
+def test_a_client_that_disconnects(
+    asker: Asker, server: EngineServer, tokenizer: Tokenizer
+) -> None:
     """Leaves in the middle of a call's arguments, several times; the next client is served."""
     value = "word " * 300
     text = (
@@ -75,14 +77,14 @@ def test_32_streams_of_different_formats(asker: Asker, tokenizer: Tokenizer) -> 
         assert (answer.calls, answer.content or None) == (case.calls, case.content)
 
 
-def memory_kb(server: Server) -> int:
+def memory_kb(server: EngineServer) -> int:
     """Resident memory of the process that parses: the server's own, not the engine's."""
     size: int = psutil.Process(server.process.pid).memory_info().rss
     return size // 1024
 
 
 def test_200_requests_do_not_make_it_grow(
-    asker: Asker, server: Server, tokenizer: Tokenizer
+    asker: Asker, server: EngineServer, tokenizer: Tokenizer
 ) -> None:
     """Memory may grow at first (caches fill). Growth that repeats with every batch is a leak."""
     request = body(TOOLS, ids(tokenizer, "add(a=1, b=2)"), format="call_text")

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from engine_client import MODEL, Asker, body, chat, chat_stream
+from engine_server import EngineServer
 from test_unscripted import WEATHER, example
 from tokenizers import Tokenizer
 from toolwire.templates import get_template, list_templates, render
-from vllm_server import Server
 
 CALL = {
     "id": "call_1",
@@ -28,7 +28,7 @@ CONVERSATION = [
 ]
 
 
-def rendered_by(server: Server, tokenizer: Tokenizer, template: str) -> str:
+def rendered_by(server: EngineServer, tokenizer: Tokenizer, template: str) -> str:
     """The prompt that vLLM makes of the conversation."""
     # The API takes arguments as a string; vLLM hands them to the template as an object.
     call = {**CALL, "function": {"name": "get_weather", "arguments": '{"city": "Zürich"}'}}
@@ -55,18 +55,18 @@ def special_tokens(model: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", [template.name for template in list_templates()])
 def test_vllm_renders_what_we_render(
-    name: str, server: Server, tokenizer: Tokenizer, special_tokens: dict[str, Any]
+    name: str, server: EngineServer, tokenizer: Tokenizer, special_tokens: dict[str, Any]
 ) -> None:
     ours = render(name, CONVERSATION, [WEATHER], add_generation_prompt=True, **special_tokens)
     assert rendered_by(server, tokenizer, get_template(name).text()) == ours
 
 
 @pytest.mark.parametrize("style", ["hermes", "call_text"])
-def test_the_model_calls_after_one_example(style: str, asker: Asker) -> None:
+def test_the_model_calls_after_one_example(style: str, real_asker: Asker) -> None:
     messages = [*example("Rome"), {"role": "user", "content": "What is the weather in Oslo?"}]
     request = body([WEATHER], None, format=style, max_tokens=60)
     request["extra_body"]["chat_template"] = get_template(f"chatml-{style}").text()
-    for (answer,) in asker.all(
+    for (answer,) in real_asker.all(
         [
             lambda client: chat(client, messages, **request),
             lambda client: chat_stream(client, messages, **request),

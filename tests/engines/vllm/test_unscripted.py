@@ -85,10 +85,10 @@ def job(way: Callable[..., Any], **request: Any) -> Job:
     return lambda client: way(client, QUESTION, **asked)
 
 
-def test_auto_after_one_example(asker: Asker) -> None:
+def test_auto_after_one_example(real_asker: Asker) -> None:
     messages = [*example("Rome"), {"role": "user", "content": "What is the weather in Oslo?"}]
     request = body([WEATHER], None, max_tokens=60)
-    for (answer,) in asker.all(
+    for (answer,) in real_asker.all(
         [
             lambda client: chat(client, messages, **request),
             lambda client: chat_stream(client, messages, **request),
@@ -99,7 +99,7 @@ def test_auto_after_one_example(asker: Asker) -> None:
 
 
 @pytest.fixture(scope="session")
-def forced(asker: Asker) -> dict[tuple[str, str, str], Answer]:
+def forced(real_asker: Asker) -> dict[tuple[str, str, str], Answer]:
     """Every shape, under `required` (one call) and with a named tool, in every way."""
     jobs: dict[tuple[str, str, str], Job] = {}
     for name in SHAPES:
@@ -109,7 +109,7 @@ def forced(asker: Asker) -> dict[tuple[str, str, str], Answer]:
                 way, format=name, tool_choice="required", parallel_tool_calls=False
             )
             jobs[name, "named", label] = job(way, format=name, tool_choice=named)
-    return dict(zip(jobs, (got[0] for got in asker.all(jobs.values())), strict=True))
+    return dict(zip(jobs, (got[0] for got in real_asker.all(jobs.values())), strict=True))
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -131,12 +131,12 @@ def test_streamed_or_not_is_the_same(name: str, forced: dict[tuple[str, str, str
         assert [call[0] for call in whole.calls] == [call[0] for call in streamed.calls]
 
 
-def test_strict_in_auto(asker: Asker) -> None:
+def test_strict_in_auto(real_asker: Asker) -> None:
     """The model is free to talk; once it begins a call, the call fits the schema."""
     strict = {"type": "function", "function": {**WEATHER["function"], "strict": True}}  # type: ignore[dict-item]
     messages = [*example("Rome"), {"role": "user", "content": "What is the weather in Oslo?"}]
     request = body([strict], None, max_tokens=60)
-    for (answer,) in asker.all(
+    for (answer,) in real_asker.all(
         [
             lambda client: chat(client, messages, **request),
             lambda client: chat_stream(client, messages, **request),
@@ -145,7 +145,7 @@ def test_strict_in_auto(asker: Asker) -> None:
         assert check(answer) == ["get_weather"]
 
 
-def test_a_schema_that_tags_cannot_express(asker: Asker) -> None:
+def test_a_schema_that_tags_cannot_express(real_asker: Asker) -> None:
     """A least length: the call is asked for as JSON, and is a call all the same."""
     parameters = {
         "type": "object",
@@ -164,7 +164,7 @@ def test_a_schema_that_tags_cannot_express(asker: Asker) -> None:
         )
         for way in WAYS.values()
     ]
-    for (answer,) in asker.all(jobs):
+    for (answer,) in real_asker.all(jobs):
         ((name, arguments),) = answer.calls
         assert name == "look_up"
         jsonschema.validate(json.loads(arguments), parameters)

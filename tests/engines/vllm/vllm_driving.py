@@ -25,9 +25,18 @@ def responses_request(tools: Any, **more: Any) -> Any:
     return ResponsesRequest(input="Go.", model="model", tools=flat(tools), **more)
 
 
-def make_parser(tokenizer: Any, name: str, request: Any, reasoning: str | None = None) -> Any:
+def make_parser(
+    tokenizer: Any,
+    name: str,
+    request: Any,
+    reasoning: str | None = None,
+    strict_level: str = "auto",
+) -> Any:
     kind = ParserManager.get_parser(
-        tool_parser_name=name, reasoning_parser_name=reasoning, enable_auto_tools=True
+        tool_parser_name=name,
+        reasoning_parser_name=reasoning,
+        enable_auto_tools=True,
+        tool_strict_level=strict_level,
     )
     assert kind is not None
     return kind(tokenizer, request.tools)

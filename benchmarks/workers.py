@@ -1,0 +1,125 @@
+"""Measuring inside each engine's environment: how a part starts its workers, and what a worker does.
+
+A worker is a script that is told an engine and a file. Ctrl-C reaches part and workers at once (they
+are of one process group): each worker writes what it has, and the part makes the report of that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn, Protocol, TypeVar
+
+import part
+from workloads import ROOT
+
+W = TypeVar("W", bound="Worker")
+
+#: Each engine has a virtual environment of its own, made by scripts/lib/install_*.sh.
+ENVIRONMENTS = {
+    "vllm": os.environ.get("TOOLWIRE_VLLM_VENV", ".venvs/vllm"),
+    "sglang": os.environ.get("TOOLWIRE_SGLANG_VENV", ".venvs/sglang"),
+}
+
+#: The engines talk a lot; what is said on the terminal is our own progress.
+QUIET = {
+    "HF_HUB_OFFLINE": "1",
+    "PYTHONWARNINGS": "ignore",
+    "TRANSFORMERS_VERBOSITY": "error",
+    "VLLM_LOGGING_LEVEL": "ERROR",
+    "VLLM_NO_USAGE_STATS": "1",
+}
+
+
+# -- the part's side ------------------------------------------------------------------------------
+
+
+@dataclass
+class Outcome:
+    results: list[dict[str, Any]] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)  # sentences about workers that failed
+    interrupted: bool = False
+
+
+def python_of(engine: str) -> Path:
+    return ROOT / ENVIRONMENTS[engine] / "bin" / "python"
+
+
+def command(script: str, engine: str, options: Sequence[str], target: Path) -> list[str]:
+    file = str(ROOT / "benchmarks" / script)
+    return [str(python_of(engine)), file, engine, "--json", str(target), *options]
+
+
+def run_in_each(
+    script: str,
+    options: Sequence[str],
+    *,
+    at_once: bool,
+    engines: Sequence[str] = ("vllm", "sglang"),
+) -> Outcome:
+    """One engine after the other, or all at once where nothing is timed."""
+    outcome = Outcome()
+    with tempfile.TemporaryDirectory() as folder:
+        waiting = list(engines)
+        while waiting and not outcome.interrupted:
+            now = waiting if at_once else waiting[:1]
+            waiting = waiting[len(now) :]
+            _run(script, options, now, Path(folder), outcome)
+    return outcome
+
+
+def _run(
+    script: str, options: Sequence[str], engines: Sequence[str], folder: Path, outcome: Outcome
+) -> None:
+    running = {}
+    for engine in engines:
+        if not python_of(engine).exists():
+            outcome.wrong.append(f"{engine} was left out: there is no {ENVIRONMENTS[engine]}.")
+            continue
+        asked = command(script, engine, options, folder / f"{engine}.json")
+        running[engine] = subprocess.Popen(asked, env=os.environ | QUIET, stdout=sys.stderr)
+    for engine, process in running.items():
+        status = _wait(process, outcome)
+        file = folder / f"{engine}.json"
+        if file.exists():
+            outcome.results.append(json.loads(file.read_text()))
+        if status not in (0, 130):
+            outcome.wrong.append(f"{engine} did not finish: exit status {status}.")
+
+
+def _wait(process: subprocess.Popen[bytes], outcome: Outcome) -> int:
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            outcome.interrupted = True  # the worker was told as well, and ends by itself
+
+
+# -- the worker's side ----------------------------------------------------------------------------
+
+
+class Worker(Protocol):
+    def result(self, interrupted: bool) -> dict[str, Any]: ...
+
+
+def work(target: Path, make: Callable[[], W], run: Callable[[W], None]) -> NoReturn:
+    """Makes a worker, has it run, writes what it found (or has found so far), and ends the process."""
+    worker = None
+    interrupted = False
+    try:
+        worker = make()
+        run(worker)
+    except KeyboardInterrupt:
+        interrupted = True
+    if worker is not None:
+        target.write_text(json.dumps(worker.result(interrupted), ensure_ascii=False))
+    part.progress_done()
+    sys.stderr.flush()
+    # At once: what the engines' libraries have to say at the end of a process is of no interest.
+    os._exit(130 if interrupted else 0)

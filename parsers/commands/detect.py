@@ -1,0 +1,175 @@
+"""`toolwire detect`: which parser and which chat template suit a model."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..core.spec import Format
+from ..errors import ToolwireError
+from ..formats import list_formats
+from ..formats.toml_specs import dump_format
+from ..formats.user_files import VARIABLE
+from ..models.detect import Detection, detect_model
+from ..models.files import ModelFiles, read_model
+from ..templates import get_template
+from .output import FINDINGS, as_json, styled, visible
+
+
+@dataclass(frozen=True, slots=True)
+class _Advice:
+    """What to start an engine with."""
+
+    parser: str
+    template: str  # what to put behind --chat-template, ready for a shell; "" for the model's own
+    spec_file: str = ""
+
+
+def detect(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="A model's folder, its tokenizer_config.json, a GGUF file, or a chat template.",
+        ),
+    ],
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    write_spec: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where no format fits and a new one can be made: write it to this TOML file.",
+        ),
+    ] = None,
+) -> int:
+    """Say which parser and which chat template suit a model, and why.
+
+    Nothing is loaded or run: the model's chat template is rendered and what it writes is read back.
+    The exit code is 1 where no parser fits.
+    """
+    files = read_model(model)
+    found = detect_model(files, _free_name(Path(write_spec or model)))
+    spec_file = write_spec or (f"{found.proposal.name}.toml" if found.proposal else "")
+    if write_spec and found.proposal:
+        _write(found.proposal, Path(write_spec))
+    advice = _advice(files, found, spec_file)
+    typer.echo(_as_json(files, found, advice) if json_ else _as_text(files, found, advice))
+    if write_spec and not found.proposal:
+        typer.echo(f"toolwire: {_nothing_written(found)}", err=True)
+    return 0 if found.format else FINDINGS
+
+
+def _free_name(path: Path) -> str:
+    """A name for a new format, after a file or folder."""
+    words = re.sub(r"[^a-z0-9]+", "_", path.resolve().stem.lower()).strip("_")
+    name = words if words[:1].isalpha() else f"model_{words}".strip("_")
+    return f"{name}_calls" if name in list_formats(aliases=True) else name
+
+
+def _write(spec: Format, path: Path) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(dump_format(spec))
+    except FileExistsError:
+        raise ToolwireError(f"{path} exists already: give another name, or remove it") from None
+    except OSError as error:
+        raise ToolwireError(f"{path} can't be written: {error.strerror}") from error
+
+
+def _nothing_written(found: Detection) -> str:
+    if found.formats:
+        return f"nothing was written: toolwire has the format already, it is {found.formats[0]}"
+    return "nothing was written: no format could be made"
+
+
+# -- what to start an engine with -----------------------------------------------------------------
+
+
+def _advice(files: ModelFiles, found: Detection, spec_file: str) -> _Advice | None:
+    """The parser that was found, or else a template of ours and its parser."""
+    if found.format:
+        template = shlex.quote(str(files.path)) if _by_itself(files) else ""
+        file = spec_file if found.proposal else ""
+        return _Advice(f"toolwire_{found.format}", template, file)
+    return _ours(found)
+
+
+def _by_itself(files: ModelFiles) -> bool:
+    """Whether a template was given, and no model."""
+    return files.path.is_file() and files.path.suffix not in (".json", ".gguf")
+
+
+def _ours(found: Detection) -> _Advice | None:
+    if found.template is None:
+        return None
+    parser = get_template(found.template).parser
+    return _Advice(parser, f'"$(toolwire template {found.template})"')
+
+
+def _commands(files: ModelFiles, advice: _Advice) -> dict[str, str]:
+    template = f" --chat-template {advice.template}" if advice.template else ""
+    setting = f"{VARIABLE}={shlex.quote(advice.spec_file)} " if advice.spec_file else ""
+    model = _model(files)
+    return {
+        "vllm": (
+            f"{setting}vllm serve {model} --enable-auto-tool-choice "
+            f"--tool-call-parser {advice.parser}{template}"
+        ),
+        "sglang": (
+            f"{setting}sglang serve --model-path {model} "
+            f"--tool-call-parser {advice.parser}{template}"
+        ),
+    }
+
+
+def _model(files: ModelFiles) -> str:
+    """The model on a command line; a template by itself does not say which one it is for."""
+    if files.path.is_dir() or files.path.suffix == ".gguf":
+        return shlex.quote(str(files.path))
+    return shlex.quote(str(files.path.parent)) if files.path.suffix == ".json" else "MODEL"
+
+
+# -- printing -------------------------------------------------------------------------------------
+
+
+def _as_text(files: ModelFiles, found: Detection, advice: _Advice | None) -> str:
+    parser = f"toolwire_{found.format}" if found.format else "none"
+    own = "the model's own, in " if not _by_itself(files) else ""
+    source = f"{own}{files.template_source}" if files.templates else "none"
+    lines = [f"parser    {styled(parser, bold=True)}", f"template  {source}", ""]
+    lines += found.why
+    if found.proposal and advice:
+        lines += ["", dump_format(found.proposal).rstrip(), ""]
+        lines += [f"This is the new format; the commands expect it in {advice.spec_file}."]
+    if advice:
+        if not found.format:
+            lines += ["", f"toolwire's template {found.template} suits how the model marks turns:"]
+        lines += ["", *_commands(files, advice).values()]
+    other = _ours(found) if found.format else None
+    if other:
+        lines += ["", "Or with a template of toolwire's, which does show tools:"]
+        lines += ["", *_commands(files, other).values()]
+    return "\n".join(line if line.startswith("parser ") else visible(line) for line in lines)
+
+
+def _as_json(files: ModelFiles, found: Detection, advice: _Advice | None) -> str:
+    commands = _commands(files, advice) if advice else {"vllm": None, "sglang": None}
+    return as_json(
+        {
+            "model": str(files.path),
+            "parser": f"toolwire_{found.format}" if found.format else None,
+            "formats": list(found.formats),
+            "proposal": dump_format(found.proposal) if found.proposal else None,
+            "shows_tools": found.shows_tools,
+            "template_source": files.template_source or None,
+            "frame": found.frame,
+            "template": found.template,
+            "why": list(found.why),
+            **commands,
+        }
+    )

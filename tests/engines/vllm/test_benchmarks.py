@@ -1,0 +1,15 @@
+"""The benchmark's workers inside vLLM, at tiny sizes; how fast anything is, is not asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmark_checks import check_correctness, check_parsers
+
+
+def test_what_parsers_cost(tmp_path: Path) -> None:
+    check_parsers("vllm", "vLLM", tmp_path)
+
+
+def test_whose_calls_depend_on_the_cuts(tmp_path: Path) -> None:
+    check_correctness("vllm", tmp_path)

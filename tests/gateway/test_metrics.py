@@ -1,0 +1,42 @@
+"""What is counted of requests: those that are treated by their route, all others as one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import httpx2
+
+from .conftest import Server, free_port
+from .support_gateway import ask, metric
+
+
+def requests(client: httpx2.Client, route: str, status: int) -> float:
+    return metric(client, "manager_requests_total", route=route, status=str(status))
+
+
+def test_what_passes_untouched_is_counted(start_gateway: Callable[..., Server]) -> None:
+    with httpx2.Client(base_url=start_gateway().url) as client:
+        for path in ("/v1/models", "/v1/models/m", "/v1/made-up?by=a-client"):
+            assert client.get(path).status_code == 200
+        client.post("/v1/embeddings", json={})
+        client.get("/v1/chat/other")
+        client.post("/v1/chat/completions", json=ask("plain"))
+        client.get("/healthz")
+        assert requests(client, "/v1/*", 200) == 5
+        assert requests(client, "/v1/chat/completions", 200) == 1
+        for name in ("manager_request_seconds_count", "manager_first_byte_seconds_count"):
+            assert metric(client, name, route="/v1/*") == 5
+        shown = client.get("/metrics").text
+    routes = set(re.findall(r'manager_requests_total\{route="([^"]*)"', shown))
+    assert routes == {"/v1/*", "/v1/chat/completions"}, "a client can make up labels"
+
+
+def test_what_fails_is_counted_too(start_gateway: Callable[..., Server]) -> None:
+    nobody = Server([], free_port())
+    gateway = start_gateway("--attempts", "1", to=nobody)
+    with httpx2.Client(base_url=gateway.url) as client:
+        assert client.get("/v1/models").status_code == 502
+        assert client.get("/v1/%2e%2e/models").status_code == 404
+        assert requests(client, "/v1/*", 502) == 1
+        assert requests(client, "/v1/*", 404) == 1

@@ -1,0 +1,249 @@
+"""`toolwire replay`: what would be sent now, and whether it depends on how the answer was cut."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toolwire.gateway.cli import _Progress
+from toolwire.gateway.received import chunks, received
+from toolwire.gateway.recut import _Recut
+from toolwire.gateway.replay import replay_exchange, split_materials
+from toolwire.gateway.splits import Material, find_differences, pieces
+
+from .scripted_answers import TEXT_CALL
+from .scripted_upstream import stream_bytes, whole_answer
+from .support_gateway import EXPECTED, EXPECTED_OUTPUT, TOOLS
+
+CHAT, RESPONSES = "/v1/chat/completions", "/v1/responses"
+ANSWERS = [(CHAT, name) for name in EXPECTED] + [(RESPONSES, name) for name in EXPECTED_OUTPUT]
+
+
+def exchange(name: str, route: str = CHAT, stage: str = "stream") -> dict[str, Any]:
+    raw = [json.dumps(whole_answer(name, route))]
+    if stage == "stream":
+        raw = [event.decode() for event in stream_bytes(name, route)]
+    return {"route": route, "stage": stage, "format": "hermes", "tools": TOOLS, "raw": raw}
+
+
+def save(folder: Path, content: dict[str, Any]) -> str:
+    path = folder / "capture.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return str(path)
+
+
+def run(*arguments: str, before: str = "") -> subprocess.CompletedProcess[str]:
+    code = f"import sys; {before}\nfrom toolwire.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "replay", *arguments]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+
+
+# -- the command ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stage", ["stream", "whole"])
+def test_it_prints_what_would_be_sent_and_then_the_verdict(stage: str, tmp_path: Path) -> None:
+    captured = exchange("plain", stage=stage)
+    done = run(save(tmp_path, captured))
+    assert done.returncode == 0
+    sent = replay_exchange(captured)
+    assert done.stdout == "".join(chunk.rstrip("\n") + "\n\n" for chunk in sent)
+    count = sum(material.count() for material in split_materials(captured))
+    assert done.stderr.splitlines()[-1] == f"none of {count} splits differ"
+
+
+def test_as_json(tmp_path: Path) -> None:
+    captured = exchange("text", stage="whole")
+    done = run(save(tmp_path, captured), "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = json.loads(done.stdout)
+    assert (shown["splits"], shown["differing"]) == (len(TEXT_CALL) - 1 + 9, [])
+    assert '"name":"add"' in shown["sent"][0]
+
+
+def test_nothing_to_split(tmp_path: Path) -> None:
+    done = run(save(tmp_path, exchange("simple", stage="whole")))
+    assert (done.returncode, done.stderr) == (0, "there is no text that could be split\n")
+
+
+#: A parser as they should not be: what it makes of a piece depends on where the piece begins.
+BROKEN = """
+import toolwire.parser
+good = toolwire.parser.Parser
+def feed(self, text, feed=good.feed):
+    return [] if text.startswith("tool_call>") else feed(self, text)
+good.feed = feed
+"""
+
+
+def test_a_parser_that_depends_on_the_cuts_is_found(tmp_path: Path) -> None:
+    file = save(tmp_path, exchange("text", stage="whole"))
+    done = run(file, before=BROKEN)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    first, *_, verdict = done.stderr.splitlines()
+    assert first.startswith("cut at 14, between 'Let me look. <' and 'tool_call>{\"name\"")
+    assert "the client gets" in first
+    assert verdict.endswith(f" of {len(TEXT_CALL) - 1 + 9} splits differ")
+    as_json = json.loads(run(file, "--json", before=BROKEN).stdout)
+    assert {"cuts", "expected", "got", "unit"} == as_json["differing"][0].keys()
+    assert f"{len(as_json['differing'])} of" in verdict
+
+
+# -- which splits ---------------------------------------------------------------------------------
+
+
+def material(content: str | bytes, run: Any = None) -> Material:
+    return Material("character", content, "", run or (lambda cuts: ""))
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 10, 1000, 2000, 100_000])
+def test_as_many_as_it_says(length: int) -> None:
+    tried = list(material("x" * length).cuts())
+    assert len(tried) == material("x" * length).count()
+    for cuts in tried:
+        assert list(cuts) == sorted(set(cuts))
+        assert all(0 < cut < length for cut in cuts)
+    assert [list(cuts) for cuts in tried] == [
+        list(cuts) for cuts in material("x" * length).cuts()
+    ], "the same ones every time"
+
+
+def test_every_cut_of_a_short_text_and_some_of_a_long_one() -> None:
+    short = [list(cuts) for cuts in material("x" * 100).cuts()]
+    assert all([place] in short for place in range(1, 100))
+    assert list(range(1, 100)) in short
+    long = [list(cuts) for cuts in material("x" * 100_000).cuts()]
+    assert sum(len(cuts) == 1 for cuts in long) == 16
+    assert list(range(1, 100_000)) in long
+    assert sum(map(len, long)) < 3 * 100_000  # the work is linear
+
+
+def test_a_marker_that_must_not_be_cut() -> None:
+    text = "ab<x>cd"
+
+    def run(cuts: Sequence[int]) -> str:
+        return "".join(piece.replace("<x>", "") for piece in pieces(text, cuts))
+
+    told: list[tuple[int, int]] = []
+    tried = Material("character", text, "abcd", run)
+    found = list(find_differences([tried], lambda done, total: told.append((done, total))))
+    assert [list(d.cuts) for d in found[:2]] == [[3], [4]]
+    where = "cut at 3, between 'ab<' and 'x>cd', the client gets \"ab<x>cd\", and not \"abcd\""
+    assert found[0].sentence() == where
+    assert any("cut after every character" in d.sentence() for d in found)
+    assert told[-1] == (tried.count(), tried.count())
+
+
+def test_progress_is_said_every_two_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    times = iter([0.0, 1.9, 2.0, 2.0, 3.0, 4.1, 4.1, 9.0])
+    progress = _Progress(lambda: next(times))
+    for done in range(1, 6):
+        progress(done, 5)
+    assert capsys.readouterr().err == "2 of 5 splits checked\n4 of 5 splits checked\n"
+
+
+# -- the same exchange, cut elsewhere -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+@pytest.mark.parametrize(("route", "name"), ANSWERS)
+def test_no_split_of_a_text_matters(route: str, name: str, mode: str) -> None:
+    for stage in ("stream", "whole"):
+        tried = split_materials(exchange(name, route, stage), mode=mode)
+        texts = [one for one in tried if one.unit == "character"]
+        assert [d.sentence() for d in find_differences(texts)] == []
+
+
+@pytest.mark.parametrize("route", [CHAT, RESPONSES])
+def test_no_split_of_the_bytes_matters(route: str) -> None:
+    (_, octets) = split_materials(exchange("text", route))
+    assert octets.unit == "byte"
+    assert [d.sentence() for d in find_differences([octets])] == []
+
+
+@pytest.mark.parametrize(("route", "name"), ANSWERS)
+def test_what_a_client_gets(route: str, name: str) -> None:
+    """The verdict is over the right thing: what the SDKs' tests expect."""
+    sent = "".join(replay_exchange(exchange(name, route))).encode()
+    got = received(sent, "chat" if route == CHAT else "responses")
+    if route == CHAT:
+        text, calls, reason = EXPECTED[name]
+        named = [(call["name"], call["arguments"]) for call in got["tool_calls"]]
+        assert (got["content"], named, got["finish_reason"]) == (text, calls, reason)
+    else:
+        text, calls = EXPECTED_OUTPUT[name]
+        called = [item for item in got["items"] if item["type"] == "function_call"]
+        assert (got["content"] or "", [(c["name"], c["arguments"]) for c in called]) == (
+            text,
+            calls,
+        )
+        assert list(got["arguments"].values()) == [arguments for _, arguments in calls]
+        assert got["end"]["output"] == got["items"]
+
+
+def test_the_text_is_really_cut() -> None:
+    raw = b"".join(stream_bytes("text", CHAT))
+    recut = _Recut(raw, "chat")
+    assert recut.text == TEXT_CALL
+    for cuts in ([], [5], [5, 20, 21]):
+        parts = [c["choices"][0]["delta"].get("content") for c in _chunks(recut.events(cuts))]
+        assert [part for part in parts if part] == pieces(TEXT_CALL, cuts)
+
+
+def _chunks(events: list[bytes]) -> list[Any]:
+    return [chunk for chunk in chunks(b"".join(events)) if chunk["choices"]]
+
+
+def event(delta: dict[str, Any], reason: str | None = None) -> str:
+    choice = {"index": 0, "delta": delta, "finish_reason": reason}
+    return f"data: {json.dumps({'choices': [choice]})}\n\n"
+
+
+def test_the_shapes_of_other_servers() -> None:
+    """The role in every event, fields that are null, and the end together with the last text."""
+    nulls = {"reasoning_content": None, "tool_calls": None}
+    raw = "".join(event({"role": "assistant", "content": c} | nulls) for c in "<tool_call>")
+    raw += event({"role": "assistant", "content": '{"name": "add", "arguments": {}}'} | nulls)
+    raw += event({"role": "assistant", "content": "</tool_call>"} | nulls, "stop")
+    recut = _Recut(raw.encode(), "chat")
+    assert recut.text == '<tool_call>{"name": "add", "arguments": {}}</tool_call>'
+    (first, second, third) = _chunks(recut.events([20]))
+    assert first["choices"][0]["delta"]["content"] == recut.text[:20]
+    assert second["choices"][0]["finish_reason"] is None
+    assert third["choices"][0] == {"index": 0, "delta": {}, "finish_reason": "stop"}
+    captured = exchange("text") | {"raw": [raw]}
+    tried = split_materials(captured)
+    expected = {"name": "add", "arguments": "{}"}
+    assert tried[0].expected == {
+        "content": None,
+        "tool_calls": [expected],
+        "finish_reason": "tool_calls",
+    }
+    assert list(find_differences(tried[:1])) == []
+
+
+def test_the_arguments_of_a_call_are_cut_too() -> None:
+    start = {"index": 0, "id": "c1", "function": {"name": "add", "arguments": '{"a"'}}
+    more = {"index": 0, "function": {"arguments": ": 1}"}}
+    raw = event({"tool_calls": [start]}) + event({"tool_calls": [more]}) + event({}, "tool_calls")
+    recut = _Recut(raw.encode(), "chat")
+    assert recut.text == '{"a": 1}'
+    calls = [c["choices"][0]["delta"].get("tool_calls") for c in _chunks(recut.events([2, 6]))]
+    assert calls == [
+        [start | {"function": {"name": "add", "arguments": '{"'}}],
+        [{"index": 0, "function": {"arguments": 'a": '}}],
+        [{"index": 0, "function": {"arguments": "1}"}}],
+        None,
+    ]
+
+
+@pytest.mark.parametrize("odd", ['{"choices": 5}', '{"choices": [5]}', "[]", "x", '{"choices":[]}'])
+def test_odd_streams_are_no_trouble(odd: str) -> None:
+    captured = exchange("plain") | {"raw": [f"data: {odd}\n\n", event({"content": 5}), ": hi\n\n"]}
+    assert list(find_differences(split_materials(captured))) == []
