@@ -11,6 +11,7 @@ Measured is the gap between one piece of a chat and the next: in process, with a
 from __future__ import annotations
 
 import argparse
+import signal
 import statistics
 import sys
 import time
@@ -417,4 +418,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same as Ctrl-C
     sys.exit(main())

@@ -43,8 +43,8 @@ class Asker:
 
     async def _all(self, jobs: list[Callable[[AsyncOpenAI], Awaitable[T]]]) -> list[T]:
         places = asyncio.Semaphore(AT_ONCE)
-        # A connection for each request: one that was kept may be closed by the server just when it
-        # is used again, and nothing is tried twice here.
+        # A connection for each request: a server closes one that was idle for five seconds, and the
+        # client keeps it for as long. Where both happen at once, the request fails.
         http = DefaultAsyncHttpxClient(limits=httpx.Limits(max_keepalive_connections=0))
         client = AsyncOpenAI(
             base_url=self._url, api_key="none", timeout=600, max_retries=2, http_client=http

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from engine_client import Asker
 from engine_fixtures import order, refusing, running, starting
 from engine_server import EngineServer
 from tokenizers import Tokenizer
+from toolwire.engines import vllm_plugin
+from transformers import AutoTokenizer
 from vllm_server import SERVERS
 
 
@@ -51,3 +54,22 @@ def real_asker(real_server: EngineServer) -> Asker:
 @pytest.fixture(scope="session")
 def tokenizer(model: Path) -> Tokenizer:
     return Tokenizer.from_file(str(model / "tokenizer.json"))
+
+
+# -- for vLLM's own classes, without a server ------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def registered() -> None:
+    vllm_plugin.register()
+
+
+@pytest.fixture
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One tokenizer stands for all models here; what it lacks is not the point."""
+    monkeypatch.setenv("TOOLWIRE_SKIP_CHECKS", "1")
+
+
+@pytest.fixture(scope="session")
+def hf_tokenizer(model: Path) -> Any:
+    return AutoTokenizer.from_pretrained(str(model))

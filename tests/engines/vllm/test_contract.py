@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 import toolwire
 from engine_cases import ADD, ADD_ONE_TWO, CASES, ONE_TWO, TOOLS, Case, fill
 from toolwire.engines import vllm_api, vllm_plugin
-from transformers import AutoTokenizer
 from vllm.entrypoints.generate.base.protocol import DeltaMessage
 from vllm.entrypoints.openai.responses.streaming_events import split_delta
 from vllm.tool_parsers import ToolParserManager
@@ -27,21 +25,7 @@ from vllm_driving import (
 #: One reasoning parser of each kind vLLM has.
 LEGACY, ENGINE_BASED = "deepseek_r1", "qwen3"
 
-
-@pytest.fixture(scope="module", autouse=True)
-def registered() -> None:
-    vllm_plugin.register()
-
-
-@pytest.fixture(autouse=True)
-def _no_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One tokenizer stands for all models here; what it lacks is not the point."""
-    monkeypatch.setenv("TOOLWIRE_SKIP_CHECKS", "1")
-
-
-@pytest.fixture(scope="module")
-def hf_tokenizer(model: Path) -> Any:
-    return AutoTokenizer.from_pretrained(str(model))
+pytestmark = pytest.mark.usefixtures("registered", "unchecked")
 
 
 def core(format_name: str, text: str, tools: Any) -> tuple[Any, str | None]:

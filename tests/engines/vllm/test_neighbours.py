@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import logging
 import os
 import time
 from collections.abc import Iterator
@@ -25,12 +26,13 @@ SECONDS_OF_WORK = 0.005
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Any]:
-    """The benchmark's modules by their names. They set the environment of the process that they are
-    meant to have to themselves; the tests after these get it back."""
+    """The benchmark's modules by their names. They set the environment and the log of the process that
+    they are meant to have to themselves; the tests after these get both back."""
     before = dict(os.environ)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(BENCHMARKS))
         yield SimpleNamespace(**{name: importlib.import_module(name) for name in MODULES})
+    logging.disable(logging.NOTSET)
     os.environ.clear()
     os.environ.update(before)
 

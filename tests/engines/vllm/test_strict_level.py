@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import openai
@@ -17,10 +16,10 @@ import xgrammar
 from engine_client import WAYS, Answer, Asker, body, chat
 from engine_server import EngineServer
 from tokenizers import Tokenizer
-from toolwire.engines import vllm_plugin
-from transformers import AutoTokenizer
 from vllm_driving import chat_request, make_parser, responses_request, stream, whole
 from vllm_grammar import make_compiler
+
+pytestmark = pytest.mark.usefixtures("registered", "unchecked")
 
 ENFORCE = "VLLM_ENFORCE_STRICT_TOOL_CALLING"
 
@@ -56,21 +55,6 @@ ALLOWED = {
     ("parameter", False): {FITS},
     ("parameter", True): {FITS},
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def registered() -> None:
-    vllm_plugin.register()
-
-
-@pytest.fixture(autouse=True)
-def _no_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TOOLWIRE_SKIP_CHECKS", "1")
-
-
-@pytest.fixture(scope="module")
-def hf_tokenizer(model: Path) -> Any:
-    return AutoTokenizer.from_pretrained(str(model))
 
 
 def accepts(request: Any, text: str) -> bool:

@@ -36,7 +36,9 @@ ENVIRONMENT = {
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
     "PYTHONPATH": str(PLUGINS),
 }
-PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+#: The command `vllm` of the build for CPUs needs help, see there.
+COMMANDS = Path(__file__).resolve().parent / "bin"
+PATH = os.pathsep.join([str(COMMANDS), str(Path(sys.executable).parent), os.environ["PATH"]])
 
 
 ONE_LAYER = {
