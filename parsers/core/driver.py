@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .events import Content, Event
 from .literals import Literals
 from .reader import Reader, Step
 from .schema import UNDECLARED, Tool
@@ -107,7 +108,16 @@ class Run:
             if r.eof:
                 self._text(r.take(len(r.text)))
                 return "end"
+            if r.in_prose and not (self._bare_allowed and self._line_start):
+                r.shortcut = self._passing
             yield
+
+    def _passing(self, chunk: str) -> list[Event] | None:
+        """The shortcut in prose."""
+        if not self.format.plain_prose(chunk):
+            return None
+        self._line_start = False
+        return [Content(chunk)]
 
     def _find_trigger(self, text: str, start: int) -> tuple[str, int]:
         """What may begin a call, and where: an opener, a closer that counts, a bare call."""

@@ -71,6 +71,8 @@ def _read_brackets(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
     brackets = _Brackets()
     quoted = False
     between, inside = marks.between.search, marks.inside.search
+    passing_between = r.passing(marks.plain_between.fullmatch, sink)
+    passing_inside = r.passing(marks.plain_inside.fullmatch, sink)
     while True:
         text, i = r.text, r.pos
         found = None
@@ -103,6 +105,8 @@ def _read_brackets(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
                 sink(r.take(len(text)))  # a lone backslash
             return False
         else:
+            if i == len(text):
+                r.shortcut = passing_inside if quoted else passing_between
             yield
 
 

@@ -34,6 +34,11 @@ def any_of(literals: Iterable[str]) -> str:
     return "|".join(map(re.escape, ordered))
 
 
+def first_characters(literals: Iterable[str], characters: str = "") -> str:
+    """What any of these begins with, to stand in a pattern's brackets."""
+    return "".join(map(re.escape, sorted({*characters, *(literal[0] for literal in literals)})))
+
+
 def first_of(literals: Iterable[str], characters: str = "") -> re.Pattern[str]:
     """Finds the first of `literals`, or the beginning of one at the end of the text, or a character.
 

@@ -107,6 +107,7 @@ class LooseReader:
         def text(piece: str) -> None:
             sink(encode(piece)[1:-1])
 
+        passing = r.passing(self._patterns.same[quote].fullmatch, sink)
         while True:
             found = self._plain_text(quote, sink)
             kind = found.lastgroup if found else "cut"
@@ -122,6 +123,8 @@ class LooseReader:
                 text(r.take(len(r.text)))
                 return False
             else:
+                if found is None:
+                    r.shortcut = passing
                 yield
 
     def _plain_text(self, quote: str, sink: Sink) -> re.Match[str] | None:

@@ -5,10 +5,11 @@ Also here: the one rule about delimiters that stand where they should not count,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from .literals import Literals, first_of
+from .literals import Literals, first_characters, first_of
 from .reader import Reader, Sink, Step
 
 
@@ -29,6 +30,11 @@ class Marks:
         self.between: Final = first_of(stops, '"{}[]')
         #: what to stop at inside a JSON string
         self.inside: Final = first_of(self.closes.spellings, '"\\')
+        #: text between strings, and inside one, that nothing has to be looked at in
+        first = first_characters(stops, '"{}[]')
+        self.plain_between: Final = re.compile(f"[^{first}]+")
+        first = first_characters(self.closes.spellings, '"\\')
+        self.plain_inside: Final = re.compile(rf"[^{first}]*(?:\\.[^{first}]*)*", re.DOTALL)
         #: what to stop at inside a key or a name
         self.name: Final = first_of(stops, '"\\')
 

@@ -32,9 +32,14 @@ class EventParser:
             raise ToolwireError(
                 f"feed() takes a str, not {type(chunk).__name__}: decode the model's output first."
             )
+        reader = self._reader
+        if chunk and reader.shortcut is not None:
+            events = reader.shortcut(chunk)
+            if events is not None:
+                return events
         if self._finished:
             raise ToolwireError("feed() after finish(): make a new Parser for the next message.")
-        reader = self._reader
+        reader.shortcut = None
         reader.push(chunk)
         next(self._steps)
         return reader.take_events()
@@ -45,5 +50,6 @@ class EventParser:
             return []
         self._finished = True
         self._reader.eof = True
+        self._reader.shortcut = None
         next(self._steps, None)
         return self._reader.take_events()

@@ -13,6 +13,12 @@ Two rules keep cost linear and chunking invisible:
   read but may still turn out to be prose is moved to `held`, a list of pieces that is joined once.
 * A decision is made only when every continuation of the text would lead to the same one.
 
+Most of a long text decides nothing: the middle of a string, the middle of prose. A parser that waits
+there may leave a `shortcut`, a function that is shown the next chunk first. If the chunk by itself
+tells that the parser would pass on all of it and wait again in the same place, the function gives the
+events; else None, and the parser reads the chunk as any other. So a shortcut saves time and decides
+nothing, and every test that cuts a text in several ways compares it with the long way.
+
 What leaves:
 
 * `content(text)`: whitespace is kept back until prose follows it, because at a call's edge it is
@@ -35,6 +41,10 @@ _SPACE = re.compile(r"\s*").match
 Step: TypeAlias = Generator[None, None, T]
 #: Where pieces of a value go.
 Sink: TypeAlias = Callable[[str], None]
+#: What a chunk that decides nothing gives, or None for any other chunk.
+Shortcut: TypeAlias = Callable[[str], list[Event] | None]
+#: `fullmatch` of a pattern: whether it is all of the text.
+Matches: TypeAlias = Callable[[str], "re.Match[str] | None"]
 
 
 class Reader:
@@ -45,13 +55,14 @@ class Reader:
         "_events",
         "_gap",
         "_held",
-        "_index",
         "_pending",
         "_prose",
         "_written",
         "calls",
         "eof",
+        "index",
         "pos",
+        "shortcut",
         "text",
     )
 
@@ -60,9 +71,10 @@ class Reader:
         self.pos = 0
         self.eof = False
         self.calls = 0
+        self.shortcut: Shortcut | None = None
         self._events: list[Event] = []
         self._written: list[str] = []  # arguments that are not an event yet
-        self._index = -1
+        self.index = -1
         self._held: list[str] | None = None
         self._aside: list[str] = []
         self._pending: list[str] = []  # whitespace that is content only if prose follows
@@ -199,6 +211,11 @@ class Reader:
         self._prose = True
         self._events.append(Content(whole))
 
+    @property
+    def in_prose(self) -> bool:
+        """Whether text that does not end in whitespace is content as it is."""
+        return self._prose and not self._pending and self.pos == len(self.text)
+
     def gap(self, space: str) -> None:
         """Whitespace behind a call: markup if a closer or a sibling follows, else content."""
         if space:
@@ -219,23 +236,41 @@ class Reader:
 
     def start_call(self, name: str, id: str | None = None) -> None:
         self.drop()
-        self._index += 1
+        self.index += 1
         self.calls += 1
-        self._events.append(CallStart(self._index, name, id))
+        self._events.append(CallStart(self.index, name, id))
 
     def arguments(self, text: str) -> None:
         self._written.append(text)
 
+    def passing(self, plain: Matches, sink: Sink) -> Shortcut | None:
+        """The shortcut for chunks that are `plain` where they go to `sink` as they are. There is none
+        while text is held: what is read then is kept."""
+        if self._held is not None:
+            return None
+        index = self.index
+
+        def to_sink(chunk: str) -> list[Event] | None:
+            if not plain(chunk):
+                return None
+            sink(chunk)
+            return self.take_events()
+
+        def to_event(chunk: str) -> list[Event] | None:
+            return [Arguments(index, chunk)] if plain(chunk) else None
+
+        return to_event if sink == self.arguments else to_sink
+
     def end_call(self, complete: bool) -> None:
         self._write()
-        self._events.append(CallEnd(self._index, complete))
+        self._events.append(CallEnd(self.index, complete))
 
     def _write(self) -> None:
         """However many pieces a chunk's arguments were read in, they are one event."""
         text = "".join(self._written)
         self._written.clear()
         if text:
-            self._events.append(Arguments(self._index, text))
+            self._events.append(Arguments(self.index, text))
 
     def call_without_arguments(self, name: str, id: str | None = None) -> None:
         self.start_call(name, id)

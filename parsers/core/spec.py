@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from .literals import any_of, cut_off
+from .literals import any_of, cut_off, first_characters
 from .marks import Marks
-from .reader import Step
+from .reader import Matches, Step
 
 if TYPE_CHECKING:
     from .driver import Run
@@ -105,13 +105,28 @@ class Format:
             f"(?P<cut>{cut_off(literals)})" if literals else "",
         ]
         if self.bare:
-            cut = [r"`{1,2}\Z"] if "`" in shape.bare_start else []
-            cut += [cut_off(shape.heads)] if shape.heads else []
+            cut = self._cut_bare_starts
             patterns += [
                 rf"^[{INDENT}]*(?P<bare>{shape.bare_start})",
                 rf"^[{INDENT}]*(?P<cutbare>{'|'.join(cut)})" if cut else "",
             ]
         return re.compile("|".join(filter(None, patterns)), re.MULTILINE)
+
+    @cached_property
+    def plain_prose(self) -> Matches:
+        """Matches text in which no call can begin, and which does not end in whitespace."""
+        first = first_characters([*self.marks.opens.spellings, *self.marks.closes.spellings])
+        if not self.bare:
+            return re.compile(rf"[^{first}]*[^{first}\s]").fullmatch
+        starts = "|".join([self.shape.bare_start, *self._cut_bare_starts])
+        line = rf"[^{first}\n]*"
+        return re.compile(rf"{line}(?:\n(?![{INDENT}]*(?:{starts})){line})*(?<!\s)").fullmatch
+
+    @property
+    def _cut_bare_starts(self) -> list[str]:
+        """Patterns for the beginning of a bare call that the end of the text cuts off."""
+        cut = [r"`{1,2}\Z"] if "`" in self.shape.bare_start else []
+        return cut + ([cut_off(self.shape.heads)] if self.shape.heads else [])
 
     def level_of(self, opener: str) -> int:
         """Which wrapper `opener` belongs to, 0 being the outermost."""

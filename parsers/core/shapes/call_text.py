@@ -17,6 +17,7 @@ from typing import ClassVar
 
 from ..callargs import CallArguments, Output, arguments_begin
 from ..driver import Run
+from ..events import Content, Event
 from ..loose import Dialect
 from ..names import LONGEST, PLAIN
 from ..reader import Step
@@ -27,6 +28,7 @@ from ..spec import Format, Outcome
 _DIALECT = Dialect()
 _PROSE = re.compile(r"[(`]")
 _CODE = re.compile(r"[`\n]")
+_PLAIN_PROSE = re.compile(r"(?:[^(`]*[^(`A-Za-z0-9_.-])?([A-Za-z0-9_.-]*)(?<!\s)").fullmatch
 _TICKS = re.compile(r"`+").match
 _LONGEST_FENCE_LINE = 100
 
@@ -61,6 +63,7 @@ class TextRun(Run):
         self._fence = 0  # backticks that opened the fenced block at hand
         self._fence_of_calls = False
         names = tools or {}
+        self._initials = frozenset(name[:1] for name in names)
         self._longest = max(map(len, names), default=0) if tools else LONGEST
 
     def main(self) -> Step[None]:
@@ -73,6 +76,8 @@ class TextRun(Run):
                 if r.eof:
                     self._pass(len(r.text))
                     break
+                if r.in_prose and not self._code and not self._fence:
+                    r.shortcut = self._passing
                 yield
             elif found[0] == "(":
                 yield from self._at_parenthesis(found.start())
@@ -92,6 +97,20 @@ class TextRun(Run):
             text = self.r.take(end)
             self._text(text)
             self._before = text[-1]
+
+    def _passing(self, chunk: str) -> list[Event] | None:
+        """The shortcut in prose: text without a parenthesis or a backtick that does not end in
+        whitespace, nor in what may become a name."""
+        found = _PLAIN_PROSE(chunk)
+        if found is None:
+            return None
+        word = found[1]
+        goes_on = len(word) == len(chunk) and self._before in PLAIN
+        if word and not goes_on and (self.tools is None or word[0] in self._initials):
+            return None
+        self._before = chunk[-1]
+        self._line_start = False
+        return [Content(chunk)]
 
     def _possible_name(self, end: int) -> int:
         """How many characters before `end` may be, or become, the name of a call."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ..building import ObjectBuilder, value_of
 from ..jsontext import read_arguments
-from ..literals import Literals, any_of, beginning, cut_off
+from ..literals import Literals, any_of, beginning, cut_off, first_characters
 from ..names import read_word
 from ..reader import Reader, Step
 from ..schema import JSON_TYPES, Kind, Tool
@@ -158,9 +158,9 @@ class _Call:
         said = opening.groupdict().get("string")
         kind = _SAID.get(said or "") or self.tool.kind(key)
         self.object.key(key)
-        value = value_of(kind, r.arguments)
+        value = value_of(kind, r)
         inline = not (yield from r.skip_newline())
-        search = self.plan.stops.search
+        search, passing = self.plan.stops.search, value.passing(self.plan.plain.fullmatch)
         newline = ""  # read, but part of the value only if no closing tag follows it
         while True:
             found = search(r.text, r.pos)
@@ -173,6 +173,8 @@ class _Call:
                     value.add(newline + r.take(len(r.text)))
                     value.cut()
                     return False
+                if found is None and not newline:
+                    r.shortcut = passing
                 yield
                 continue
             tag = found[0].lstrip("\r\n")
@@ -272,6 +274,7 @@ class _Plan:
     row: tuple[Literals, ...]  # the closers that end a call, innermost first
     above: tuple[Literals, ...]  # above[i]: those from row[i] on
     stops: re.Pattern[str]  # what to stop at in a value
+    plain: re.Pattern[str]  # text in a value that nothing has to be looked at in
 
 
 @lru_cache(maxsize=256)
@@ -283,7 +286,14 @@ def _plan(shape: Tags, wrappers: tuple[Wrapper, ...], opened: frozenset[int]) ->
         row=tuple(map(Literals, row)),
         above=tuple(map(Literals, above)),
         stops=_stops(above[0], shape.parameter.begin),
+        plain=_plain([*above[0], *shape.parameter.begin]),
     )
+
+
+def _plain(tags: list[str]) -> re.Pattern[str]:
+    """Without the beginning of a tag, and without a newline at its end, which may be a tag's."""
+    first = first_characters(tags)
+    return re.compile(rf"[^{first}]*[^{first}\r\n]")
 
 
 def _stops(closers: list[str], begins: tuple[str, ...]) -> re.Pattern[str]:
