@@ -8,16 +8,20 @@ Shared by the pythonic formats and by call text.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from .building import ObjectBuilder
 from .loose import Dialect, LooseReader, literal, unfinished
 from .marks import Marks
-from .names import LONGEST, PLAIN
+from .names import LONGEST
 from .reader import Reader, Sink, Step
 from .schema import Kind, Tool, encode
 
+_WORD = re.compile("[A-Za-z0-9_.-]*").match
+#: a keyword that is there to the last, and what follows it
+_KEYWORD = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]{0,100})[ \t]?=(?=[^=])").match
 _LITERAL_START = frozenset("\"'-0123456789[{(")
 _LITERAL_WORDS = frozenset({"true", "false", "null", "True", "False", "None"})
 
@@ -35,8 +39,7 @@ def word_ahead(r: Reader, offset: int) -> Step[str]:
     """The name that stands `offset` characters ahead, without reading it."""
     end = offset
     while True:
-        while r.pos + end < len(r.text) and r.text[r.pos + end] in PLAIN:
-            end += 1
+        end = _WORD(r.text, r.pos + end).end() - r.pos  # type: ignore[union-attr]  # always matches
         if r.pos + end < len(r.text) or r.eof or end - offset > LONGEST:
             return r.text[r.pos + offset : r.pos + end]
         yield
@@ -51,6 +54,9 @@ def char_ahead(r: Reader, offset: int) -> Step[str]:
 
 def _keyword_ahead(r: Reader) -> Step[tuple[str, int]]:
     """The keyword that stands here and how long it is with its `=`; ("", 0) if there is none."""
+    whole = _KEYWORD(r.text, r.pos)
+    if whole:
+        return whole[1], whole.end() - r.pos
     word = yield from word_ahead(r, 0)
     if not word or not (word[0].isalpha() or word[0] == "_"):
         return "", 0

@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from .events import Content, Event
 from .literals import Literals
@@ -39,11 +40,14 @@ class Run:
         self.marked = False  # … but a marker of its own
         self.fenced = False  # a code fence inside the block at hand is open
         self.listed = False  # a list inside the block at hand is open
+        self.worked_out: dict[Any, Any] = {}  # what the shape keeps for the message's next call
         self.siblings = False  # another call may follow in the block at hand
-        self.opened: set[int] = set()  # levels of the wrappers around the block at hand
-        self._open: set[int] = set()  # those that its calls have left open, also in prose later
+        self.opened: frozenset[int] = frozenset()  # levels of the wrappers around the block at hand
+        self._open: frozenset[int] = (
+            frozenset()
+        )  # those that its calls have left open, also in prose later
         self._line_start = True
-        self._bare_allowed = format.bare
+        self._lines_count = format.bare  # whether it matters where a line begins
 
     # -- what shapes ask ----------------------------------------------------------------------
 
@@ -108,53 +112,48 @@ class Run:
             if r.eof:
                 self._text(r.take(len(r.text)))
                 return "end"
-            if r.in_prose and not (self._bare_allowed and self._line_start):
+            if r.pos == len(r.text):
                 r.shortcut = self._passing
             yield
 
     def _passing(self, chunk: str) -> list[Event] | None:
         """The shortcut in prose."""
-        if not self.format.plain_prose(chunk):
+        format = self.format
+        if not format.plain_prose(chunk):
             return None
-        self._line_start = False
-        return [Content(chunk)]
+        if self._line_start and self._lines_count and format.triggers.line_start.match(chunk):
+            return None
+        return self._said(chunk)
+
+    def _said(self, chunk: str) -> list[Event]:
+        """The events of a chunk that is content, all of it."""
+        r = self.r
+        if r.in_prose and not chunk[-1].isspace():
+            self._line_start = False
+            return [Content(chunk)]
+        self._text(chunk)
+        return r.take_events()
 
     def _find_trigger(self, text: str, start: int) -> tuple[str, int]:
         """What may begin a call, and where: an opener, a closer that counts, a bare call."""
-        if self._bare_allowed and (self._line_start or "\n" in text):
-            return self._find_bare(text, start)
-        search = self.marks.prose.search
-        while (found := search(text, start)) is not None:
-            literal = found[0]
-            if literal in self.marks.opens.spellings:
-                return "open", found.start()
-            if literal not in self.marks.closes.spellings:
-                return "cut", found.start()
-            if self._open:
-                return "close", found.start()
+        triggers = self.format.triggers
+        if self._line_start and self._lines_count:
+            bare = triggers.line_start.match(text, start)
+            if bare is not None:
+                return ("bare" if bare.lastindex == 1 else "cut"), bare.end()
+        while (found := triggers.anywhere.search(text, start)) is not None:
+            kind = triggers.kinds[found.lastindex or 0]
+            if kind == "bare" or kind == "cutbare":
+                return kind, found.end()
+            if kind != "close" or self._open:
+                return kind, found.start()
             start = found.end()
         return "", len(text)
 
-    def _find_bare(self, text: str, start: int) -> tuple[str, int]:
-        """The same where a line begins, and a bare call may begin with it."""
-        while True:
-            found = self.format.triggers.search(text, start)
-            if found is None:
-                return "", len(text)
-            kind = found.lastgroup or ""
-            if kind == "close" and not self._open:
-                start = found.end()
-            elif kind in ("bare", "cutbare"):
-                # Where the window begins, only we know whether a line begins there.
-                if found.start() > 0 or self._line_start:
-                    return kind, found.start(kind)
-                start = found.end()
-            else:
-                return kind, found.start()
-
     def _text(self, text: str) -> None:
         self.r.content(text)
-        self._note_line(text)
+        if self._lines_count:
+            self._note_line(text)
 
     def _note_line(self, text: str) -> None:
         """Keep track of whether only indentation stands between a line's start and here."""
@@ -169,7 +168,7 @@ class Run:
         """At an opener, or where a bare call may begin."""
         r = self.r
         r.hold()
-        self.opened = set(self._open)
+        self.opened = self._open
         self.bare = not (yield from self._read_openers())
         self.marked = self.fenced = self.listed = False
         self.siblings = True
@@ -189,16 +188,17 @@ class Run:
         r = self.r
         depth = 0
         while True:
-            opener = yield from self.marks.opens.here(r)
+            while (opener := self.marks.opens.seen(r)) is None:
+                yield
             if not opener:
                 return depth > 0
-            level = self.format.level_of(opener)
+            level = self.format.level_of[opener]
             if level < depth:  # the openers before this one led nowhere
                 self._release()
                 r.hold()
-                self.opened = set(self._open)
+                self.opened = self._open
             depth = level + 1
-            self.opened = {i for i in self.opened if i < level} | {level}
+            self.opened = self.opened & self.format.outside[level] | {level}
             r.take(r.pos + len(opener))
             yield from r.skip_space()
 
@@ -221,24 +221,29 @@ class Run:
         r, marks = self.r, self.marks
         while True:
             space = yield from r.skip_space()
-            r.gap(space)
-            self._note_line(space)
-            closer = yield from marks.closes.here(r)
+            if space:
+                r.gap(space)
+                self._note_line(space)
+            while (closer := marks.closes.seen(r)) is None:
+                yield
             if closer:
                 r.gap_is_markup()
                 r.take(r.pos + len(closer))
                 self._close(closer)
-            elif (yield from r.ended()) or self._cut_off_closer():
+                continue
+            if r.pos == len(r.text) or self._cut_off_closer():  # the message is over
                 r.gap_is_markup()
                 r.take(len(r.text))
                 return
-            elif (yield from marks.opens.here(r)) or not (yield from self._more_in_block()):
+            while (opener := marks.opens.seen(r)) is None:
+                yield
+            if opener or not (yield from self._more_in_block()):
                 r.gap_is_content()
                 return
 
     def _close(self, closer: str) -> None:
-        level = self.marks.level_of(closer)
-        self._open = self.opened = {i for i in self._open if i < level}
+        level = self.marks.level_of[closer]
+        self._open = self.opened = self._open & self.format.outside[level]
         if not self._open:
             self.bare = self.siblings = False
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from .marks import Marks, closer_in_string
-from .reader import Reader, Sink, Step
+from .reader import Reader, Shortcut, Sink, Step
 
 #: Characters that a JSON value can begin with.
 VALUE_START = frozenset('{["-0123456789tfn')
@@ -71,8 +71,7 @@ def _read_brackets(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
     brackets = _Brackets()
     quoted = False
     between, inside = marks.between.search, marks.inside.search
-    passing_between = r.passing(marks.plain_between.fullmatch, sink)
-    passing_inside = r.passing(marks.plain_inside.fullmatch, sink)
+    shortcuts: dict[bool, Shortcut | None] = {}  # inside strings, and between them
     while True:
         text, i = r.text, r.pos
         found = None
@@ -106,7 +105,9 @@ def _read_brackets(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
             return False
         else:
             if i == len(text):
-                r.shortcut = passing_inside if quoted else passing_between
+                plain = marks.plain_inside if quoted else marks.plain_between
+                r.shortcut = shortcuts.get(quoted) or r.passing(plain.fullmatch, sink)
+                shortcuts[quoted] = r.shortcut
             yield
 
 
@@ -294,6 +295,10 @@ def read_name(r: Reader, marks: Marks) -> Step[str | None]:
     No key and no name holds a delimiter: there the string is given up, so that a lost quote does not
     swallow the next call.
     """
+    whole = marks.whole_name.match(r.text, r.pos)
+    if whole:
+        r.take(whole.end())
+        return whole[1]
     pieces: list[str] = []
     if (yield from r.peek()) != '"':
         return None
@@ -316,3 +321,18 @@ def read_name(r: Reader, marks: Marks) -> Step[str | None]:
             return "".join(pieces)
         else:
             pieces.append((yield from _read_escape(r)))
+
+
+def read_key(r: Reader, marks: Marks) -> Step[str | None]:
+    """Read a key, its colon and the whitespace around that; None if there is none."""
+    whole = marks.whole_key.match(r.text, r.pos)
+    if whole:
+        r.take(whole.end())
+        return whole[1]
+    key = yield from read_name(r, marks)
+    yield from r.skip_space()
+    if key is None or (yield from r.peek()) != ":":
+        return None
+    r.take(r.pos + 1)
+    yield from r.skip_space()
+    return key

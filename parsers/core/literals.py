@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from .reader import Reader, Step
@@ -56,33 +57,44 @@ def first_of(literals: Iterable[str], characters: str = "") -> re.Pattern[str]:
     return re.compile("|".join(branches) or r"(?!)")
 
 
+@lru_cache(maxsize=1024)
+def literals(spellings: tuple[str, ...]) -> Literals:
+    """The `Literals` of these, made once."""
+    return Literals(spellings)
+
+
 class Literals:
     """A set of spellings that can be looked for."""
 
-    __slots__ = ("longest", "spellings")
+    __slots__ = ("_initials", "longest", "match", "spellings")
 
     def __init__(self, spellings: Iterable[str]) -> None:
         self.spellings: Final = tuple(sorted(set(spellings), key=lambda s: (-len(s), s)))
         self.longest: Final = max(map(len, self.spellings), default=0)
+        self._initials: Final = frozenset(spelling[0] for spelling in self.spellings)
+        self.match: Final = re.compile(any_of(self.spellings) or r"(?!)").match
 
     def __bool__(self) -> bool:
         return bool(self.spellings)
 
     def here(self, r: Reader) -> Step[str]:
         """The longest spelling that stands at the reading position, or "". Reads nothing."""
-        if not self.spellings:
-            return ""
-        while True:
-            seen = r.text[r.pos : r.pos + self.longest]
-            if r.eof or len(seen) == self.longest:
-                break
-            if not any(len(s) > len(seen) and s.startswith(seen) for s in self.spellings):
-                break
+        while (found := self.seen(r)) is None:
             yield
-        for spelling in self.spellings:
-            if seen.startswith(spelling):
-                return spelling
-        return ""
+        return found
+
+    def seen(self, r: Reader) -> str | None:
+        """The same for places where time counts; None as long as the text does not tell yet."""
+        text, pos = r.text, r.pos
+        left = len(text) - pos
+        if left and text[pos] not in self._initials:
+            return ""
+        if left < self.longest and not r.eof:
+            rest = text[pos:]
+            if not rest or self.begun(rest):
+                return None if self.spellings else ""
+        found = self.match(text, pos)
+        return found[0] if found else ""
 
     def begun(self, text: str) -> bool:
         """Whether `text` is the beginning of a spelling, not all of it."""

@@ -13,9 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .containers import KNOWN_WORD, STRUCTURE, Nesting, Tokens, here_or_cut
 from .literals import Literals, any_of, cut_off
 from .marks import Marks, closer_in_string
-from .reader import Reader, Sink, Step
+from .reader import Reader, Shortcut, Sink, Step
 from .schema import Kind, encode, json_type, python_word
 
 _ESCAPE_LENGTH = {"x": 2, "u": 4, "U": 8}
@@ -23,10 +24,8 @@ _SAME_IN_JSON = frozenset('"\\/bfnrt')
 _PYTHON_ONLY = {"a": "\a", "v": "\v", "'": "'"}
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _OCTAL = re.compile(r"[0-7]{1,3}")
-_STRUCTURE = frozenset("{[(}]),:")
-_OPENING = {"{": "{", "[": "[", "(": "["}
-_CLOSING = {"{": "}", "[": "]", "(": ")"}
 _PREFIXES = frozenset({"r", "b", "u", "f", "rb", "br", "R", "B", "U", "F"})
+_KNOWN_WORD = re.compile(KNOWN_WORD).fullmatch
 _PYTHON_NUMBER = re.compile(
     r"[-+]?(?:0[xXoObB][0-9a-fA-F_]+|[0-9_]*\.?[0-9_]+\.?(?:[eE][-+]?[0-9_]+)?)"
 )
@@ -45,14 +44,15 @@ class Dialect:
 class _Patterns:
     quotes: Literals
     strings: dict[str, re.Pattern[str]]  # what to stop at inside a string, by its quote
-    same: dict[str, re.Pattern[str]]  # text inside a string that JSON writes just so, by its quote
     words: re.Pattern[str]  # what to stop at inside a word
+    delimiter: re.Pattern[str] | None  # a delimiter of the format, or what may become one
+    tokens: Tokens  # what is sure inside a container
 
 
 @lru_cache(maxsize=256)
 def _patterns(dialect: Dialect, marks: Marks) -> _Patterns:
     closes = marks.closes.spellings
-    strings, same = {}, {}
+    strings = {}
     for quote in dialect.quotes:
         # The groups stand at the ends for the reason that `first_of` gives.
         parts = [
@@ -62,10 +62,6 @@ def _patterns(dialect: Dialect, marks: Marks) -> _Patterns:
             f"{cut}(?P<cut>)" if (cut := cut_off([*closes, quote])) else "",
         ]
         strings[quote] = re.compile("|".join(part for part in parts if part))
-        first = "".join(sorted({re.escape(literal[0]) for literal in (*closes, quote)}))
-        plain = rf'[^\x00-\x1f"\\{first}]*'
-        escape = rf'(?:\\["\\/bfnrt]{plain})*' if dialect.escapes else ""
-        same[quote] = re.compile(plain + escape)
     stops = [*closes, *marks.starts.spellings]
     parts = [
         f"(?P<stop>{any_of(stops)})" if stops else "",
@@ -73,7 +69,13 @@ def _patterns(dialect: Dialect, marks: Marks) -> _Patterns:
         r"(?P<mark>[,:()\[\]{}\"'])",
     ]
     words = re.compile("|".join(part for part in parts if part))
-    return _Patterns(Literals(dialect.quotes), strings, same, words)
+    return _Patterns(
+        Literals(dialect.quotes),
+        strings,
+        words,
+        re.compile(here_or_cut(stops)) if stops else None,
+        Tokens(dialect.quotes, dialect.escapes, closes, stops),
+    )
 
 
 class LooseReader:
@@ -101,46 +103,51 @@ class LooseReader:
 
     def string(self, quote: str, sink: Sink) -> Step[bool]:
         """At a quote: read the string, write its text as JSON writes it, without quotes."""
-        r = self.r
-        r.take(r.pos + len(quote))
+        self.r.take(self.r.pos + len(quote))
+        return (yield from self._string_text(quote, sink))
 
-        def text(piece: str) -> None:
-            sink(encode(piece)[1:-1])
-
-        passing = r.passing(self._patterns.same[quote].fullmatch, sink)
+    def _string_text(self, quote: str, sink: Sink) -> Step[bool]:
+        """Inside a string: read to its end. Returns whether it was closed."""
+        r, same = self.r, self._patterns.tokens.same[quote]
+        passing: Shortcut | None = None
         while True:
-            found = self._plain_text(quote, sink)
-            kind = found.lastgroup if found else "cut"
-            if kind == "quote":
-                r.take(r.pos + len(quote))
+            end = same.match(r.text, r.pos).end()  # type: ignore[union-attr]  # always matches
+            if end > r.pos:
+                sink(r.take(end))
+            if r.text.startswith(quote, end):
+                r.take(end + len(quote))
                 return True
-            if kind == "escape":
-                sink((yield from self._escape()))
-            elif kind == "close":
-                if (yield from closer_in_string(r, self.marks, text)):
-                    return False
+            if end < len(r.text):
+                closed = yield from self._uncommon(quote, sink)
+                if closed is not None:
+                    return closed
             elif r.eof:
-                text(r.take(len(r.text)))
                 return False
             else:
-                if found is None:
-                    r.shortcut = passing
+                r.shortcut = passing = passing or r.passing(same.fullmatch, sink)
                 yield
 
-    def _plain_text(self, quote: str, sink: Sink) -> re.Match[str] | None:
-        """The hot loop: read text and simple escapes; gives what it stopped at, if anything."""
-        same, search = self._patterns.same[quote].match, self._patterns.strings[quote].search
-        text, end = self.r.text, self.r.pos
-        while True:
-            start, end = end, same(text, end).end()  # type: ignore[union-attr]  # always matches
-            if end > start:
-                sink(text[start:end])
-            found = search(text, end)
-            start, end = end, found.start() if found else len(text)
-            if end == start:
-                self.r.take(end)
-                return found
-            sink(encode(text[start:end])[1:-1])
+    def _uncommon(self, quote: str, sink: Sink) -> Step[bool | None]:
+        """Inside a string, at text that JSON would write in another way, or that may be a delimiter:
+        read some. Returns whether the string was closed if it ends there."""
+        r = self.r
+        found = self._patterns.strings[quote].search(r.text, r.pos)
+        end = found.start() if found else len(r.text)
+        if end > r.pos:
+            sink(encode(r.take(end))[1:-1])
+            return None
+        kind = found.lastgroup if found else ""
+        if kind == "escape":
+            sink((yield from self._escape()))
+        elif kind == "close":
+            if (yield from closer_in_string(r, self.marks, lambda text: sink(encode(text)[1:-1]))):
+                return False
+        elif r.eof:
+            sink(encode(r.take(len(r.text)))[1:-1])
+            return False
+        else:
+            yield
+        return None
 
     def _escape(self) -> Step[str]:
         """At a backslash: the escape as JSON writes it."""
@@ -215,113 +222,73 @@ class LooseReader:
         `kind_of` tells the kind of a member of the outermost object; `on_key` and `on_value` hear of
         those members.
         """
-        r = self.r
-        brackets = _Nesting(sink, self.dialect.spacing_kept)
-        key: str | None = None
+        r, tokens, delimiter = self.r, self._patterns.tokens, self._patterns.delimiter
+        nesting = Nesting(
+            tokens,
+            sink,
+            on_key,
+            on_value,
+            spacing_kept=self.dialect.spacing_kept,
+            typed=kind_of is not None,
+        )
+        sure = -1
         while True:
-            brackets.space((yield from r.skip_space()))
-            c = yield from r.peek()
-            if not c or (yield from self.at_delimiter()):
-                return False
-            if c in _STRUCTURE:
-                r.take(r.pos + 1)
-                brackets.structure(c)
-                if c in "}])" and brackets.depth <= 1:
-                    on_value()
-                if not brackets.depth:
-                    return True
-                continue
-            brackets.flush()
-            outermost = brackets.depth == 1
-            if brackets.at_key:
-                key = yield from self._key(sink)
-                if key is None:
+            r.take(nesting.read(r.text, r.pos, sure))
+            sure = -1
+            if nesting.quote:
+                if r.pos == len(r.text) and not r.eof:
+                    r.shortcut = nesting.passing(r)
+                    yield
+                    continue
+                closed = yield from self._string_text(nesting.quote, nesting.string_sink)
+                nesting.end_string(closed)
+                if not closed:
                     return False
-                brackets.at_key = False
-                if outermost:
-                    on_key(key)
-                continue
-            kind = kind_of(key) if kind_of and outermost and key is not None else None
-            if not (yield from self._scalar(sink, kind)):
+            elif nesting.closed:
+                return True
+            elif r.pos == len(r.text):
+                if r.eof:
+                    return False
+                yield
+            elif delimiter and delimiter.match(r.text, r.pos) and (yield from self.at_delimiter()):
                 return False
-            if outermost:
-                on_value()
+            elif r.text[r.pos] in STRUCTURE:
+                sure = r.pos
+            else:
+                nesting.flush()
+                if not r.eof and tokens.begun(r.text, r.pos):
+                    yield  # `read` will know it when it has ended
+                elif not (yield from self._token(nesting, kind_of)):
+                    return False
 
-    def _key(self, sink: Sink) -> Step[str | None]:
+    def _token(self, nesting: Nesting, kind_of: Callable[[str], Kind] | None) -> Step[bool]:
+        """Read a word inside a container, or the quote of a string. Returns whether it was all."""
         quote = yield from self.quote()
         if not quote:
-            word, finished = yield from self.word(":,{}[]()")
-            sink(encode(word) if finished else encode(word)[:-1])
-            return word if finished else None
-        pieces: list[str] = []
-        closed = yield from self.string(quote, pieces.append)
-        key = "".join(pieces)
-        sink(f'"{key}"' if closed else f'"{key}')
-        return key if closed else None
-
-    def _scalar(self, sink: Sink, kind: Kind | None) -> Step[bool]:
-        """A string or a word inside a container."""
-        quote = yield from self.quote()
-        if not quote:
-            word, finished = yield from self.word(",:]})")
-            quote = (yield from self.quote()) if word in _PREFIXES else ""
+            word, finished = yield from self.word(":,{}[]()" if nesting.at_key else ",:]})")
+            if word in _PREFIXES and not nesting.at_key:
+                quote = yield from self.quote()
             if not quote:
-                sink(literal(word, kind) if finished else unfinished(word))
+                _write_word(nesting, word, finished, kind_of)
                 return finished
-        sink('"')
-        closed = yield from self.string(quote, sink)
-        if closed:
-            sink('"')
-        return closed
+        self.r.take(self.r.pos + len(quote))
+        nesting.begin_string(quote)
+        return True
 
 
-class _Nesting:
-    """The brackets, commas and colons of a container on their way out as JSON."""
-
-    __slots__ = ("_before", "_kept", "_open", "_sink", "at_key")
-
-    def __init__(self, sink: Sink, spacing_kept: bool) -> None:
-        self._sink = sink
-        self._kept = spacing_kept
-        self._open: list[str] = []
-        self._before = ""  # a comma and spacing: they wait, since the comma may be one too many
-        self.at_key = False
-
-    @property
-    def depth(self) -> int:
-        return len(self._open)
-
-    def space(self, space: str) -> None:
-        if self._kept:
-            self._before += space
-
-    def flush(self) -> None:
-        self._sink(self._before)
-        self._before = ""
-
-    def structure(self, c: str) -> None:
-        if c == ",":
-            self._before += "," if self._kept else ", "
-            self.at_key = self._open[-1] == "{"
-        elif c == ":":
-            self._sink(self._before + (":" if self._kept else ": "))
-            self._before = ""
-            self.at_key = False
-        elif c in "{[(":
-            self._sink(self._before + _OPENING[c])
-            self._before = ""
-            self._open.append(c)
-            self.at_key = c == "{"
-        else:
-            self._close(c)
-
-    def _close(self, c: str) -> None:
-        """A bracket that closes another one than it should is passed on as it is."""
-        matches = _CLOSING[self._open.pop()] == c
-        space = "" if "," in self._before else self._before
-        self._sink(space + ("]" if matches and c == ")" else c))
-        self._before = ""
-        self.at_key = False
+def _write_word(
+    nesting: Nesting, word: str, finished: bool, kind_of: Callable[[str], Kind] | None
+) -> None:
+    if nesting.at_key:
+        nesting.sink(encode(word) if finished else encode(word)[:-1])
+        if finished:
+            nesting.key_read(word)
+    elif finished:
+        key = nesting.key if nesting.outermost else None
+        nesting.sink(literal(word, kind_of(key) if kind_of and key is not None else None))
+        nesting.value_read()
+    else:
+        nesting.sink(unfinished(word))
 
 
 def _is_prefix(pieces: list[str]) -> bool:
@@ -338,7 +305,7 @@ def literal(word: str, kind: Kind | None) -> str:
         if "string" in kind.types:
             return encode(word)
     word = python_word(word)
-    if json_type(word) is not None:
+    if _KNOWN_WORD(word) or json_type(word) is not None:
         return word
     return _python_number(word) or encode(word)
 

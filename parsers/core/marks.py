@@ -23,9 +23,13 @@ class Marks:
         self.starts: Final = Literals([*self.opens.spellings, *heads])
         self.levels: Final = tuple(Literals(level) for level in levels)
         self.closes: Final = Literals(c for level in self.levels for c in level.spellings)
+        #: which wrapper a closer closes, 0 being the outermost
+        self.level_of: Final = {
+            closer: i
+            for i, level in reversed(list(enumerate(self.levels)))
+            for closer in level.spellings
+        }
         stops = [*self.starts.spellings, *self.closes.spellings]
-        #: what prose is searched for
-        self.prose: Final = first_of([*self.opens.spellings, *self.closes.spellings])
         #: what to stop at between JSON tokens
         self.between: Final = first_of(stops, '"{}[]')
         #: what to stop at inside a JSON string
@@ -34,13 +38,16 @@ class Marks:
         first = first_characters(stops, '"{}[]')
         self.plain_between: Final = re.compile(f"[^{first}]+")
         first = first_characters(self.closes.spellings, '"\\')
-        self.plain_inside: Final = re.compile(rf"[^{first}]*(?:\\.[^{first}]*)*", re.DOTALL)
+        self.plain_inside: Final = re.compile(
+            rf"[^{first}]*(?:\\.[^{first}]*){{0,100}}",  # `re` remembers each repeat of a group
+            re.DOTALL,
+        )
         #: what to stop at inside a key or a name
         self.name: Final = first_of(stops, '"\\')
-
-    def level_of(self, closer: str) -> int:
-        """Which wrapper `closer` closes, 0 being the outermost."""
-        return next(i for i, level in enumerate(self.levels) if closer in level.spellings)
+        #: a whole key or name that nothing has to be looked at in; and a key with its colon
+        first = first_characters(stops, '"\\')
+        self.whole_name: Final = re.compile(f'"([^{first}]*)"')
+        self.whole_key: Final = re.compile(rf'"([^{first}]*)"\s*:\s*(?=\S)')
 
 
 def closer_in_string(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:

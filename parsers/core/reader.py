@@ -121,13 +121,13 @@ class Reader:
 
     def skip_space(self) -> Step[str]:
         """Read whitespace; returns it."""
-        pieces = []
+        space = ""
         while True:
             end = _SPACE(self.text, self.pos).end()  # type: ignore[union-attr]  # always matches
             if end > self.pos:
-                pieces.append(self.take(end))
-            if self.pos < len(self.text) or self.eof:
-                return "".join(pieces)
+                space += self.take(end)
+            if end < len(self.text) or self.eof:
+                return space
             yield
 
     def skip_newline(self) -> Step[bool]:
@@ -214,7 +214,7 @@ class Reader:
     @property
     def in_prose(self) -> bool:
         """Whether text that does not end in whitespace is content as it is."""
-        return self._prose and not self._pending and self.pos == len(self.text)
+        return self._prose and not self._pending
 
     def gap(self, space: str) -> None:
         """Whitespace behind a call: markup if a closer or a sibling follows, else content."""

@@ -1,24 +1,40 @@
 """Telling whether a call repeats an earlier one, while it is being written.
 
 A repeat has the same name and arguments that are equal as JSON. A call of a name that came before is
-kept back as long as it may still become a repeat: until one of its members differs from every earlier
-call, or it ends.
+kept back as long as it may still become a repeat: until one of its members is like none of the earlier
+calls', or it ends. What is looked up are members, not calls, so that a message of many calls costs no
+more for each.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from bisect import bisect_left, bisect_right, insort
 
 from .reader import Reader
 from .schema import encode
 
+#: JSON that has no other spelling: text without escapes, a whole number.
+_ONE_SPELLING = re.compile(r'"[ !#-\[\]-~]*"|-?[1-9][0-9]{0,15}|0').fullmatch
+
 
 def canonical(text: str) -> str:
     """A spelling that is the same for equal JSON; the text itself where it is no JSON."""
+    if _ONE_SPELLING(text):
+        return text
     try:
         return json.dumps(json.loads(text, parse_float=_number), sort_keys=True)
     except (ValueError, RecursionError):
         return text
+
+
+def _spelling(value: str) -> str:
+    """How a text of an earlier call would be written here."""
+    try:
+        return encode(json.loads(value))
+    except ValueError:  # more than a text, which is passed on as it was written
+        return value
 
 
 def _number(text: str) -> float | int:
@@ -30,27 +46,58 @@ class Repeats:
     """The calls of one message."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, list[dict[str, str]]] = {}
+        self._names: dict[str, _Earlier] = {}
 
     def begin(self, r: Reader, name: str) -> WatchedCall:
-        return WatchedCall(r, name, self._calls.setdefault(name, []))
+        earlier = self._names.get(name)
+        if earlier is None:
+            earlier = self._names[name] = _Earlier()
+        return WatchedCall(r, name, earlier)
+
+
+class _Earlier:
+    """The calls of one name that came before."""
+
+    __slots__ = ("_calls", "_values", "spellings")
+
+    def __init__(self) -> None:
+        self._calls: set[frozenset[tuple[str, str]]] = set()
+        self._values: dict[str, set[str]] = {}
+        #: for each key the texts that it had, as they would be written here, in order
+        self.spellings: dict[str, list[str]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._calls)
+
+    def add(self, members: dict[str, str]) -> None:
+        self._calls.add(frozenset(members.items()))
+        for key, value in members.items():
+            values = self._values.setdefault(key, set())
+            if value not in values:
+                values.add(value)
+                if value.startswith('"'):
+                    insort(self.spellings.setdefault(key, []), _spelling(value))
+
+    def had(self, key: str, value: str) -> bool:
+        return value in self._values.get(key, ())
+
+    def __contains__(self, members: dict[str, str]) -> bool:
+        return frozenset(members.items()) in self._calls
 
 
 class WatchedCall:
     """One call on its way out, kept back as long as it may be a repeat."""
 
-    def __init__(self, r: Reader, name: str, earlier: list[dict[str, str]]) -> None:
+    def __init__(self, r: Reader, name: str, earlier: _Earlier) -> None:
         self._r = r
         self._name = name
         self._earlier = earlier
-        self._candidates = list(earlier)
         self._waiting: list[str] | None = []
         self._members: dict[str, str] = {}
         self._key: str | None = None
         self._value = bytearray()  # what the member at hand says so far, in little memory
         self._begun = False
-        self._rivals: list[tuple[dict[str, str], str]] = []  # earlier calls, their same member
-        self._compared = 0  # how much of the value the rivals agree with
+        self._rivals: _Rivals | None = None  # for text: the earlier ones that begin like this one
         if not earlier:
             self._go()
 
@@ -79,50 +126,58 @@ class WatchedCall:
         if not self._begun:
             text = text.lstrip(": \t\r\n")
             self._begun = bool(text)
+            if text.startswith('"') and self._waiting is not None:
+                self._rivals = _Rivals(self._earlier.spellings.get(self._key, []))
         return text
 
     def on_key(self, key: str) -> None:
         self._key = key
         self._value = bytearray()
         self._begun = False
-        self._compared = 0
-        self._rivals = []
-        if self._waiting is not None:
-            self._rivals = [(c, _spelling(c.get(key, ""))) for c in self._candidates]
+        self._rivals = None
 
     def _compare(self, piece: str) -> None:
-        """Drop the earlier calls that an unfinished string already differs from."""
-        another_type = self._compared == 0 and piece[0] != '"'
-        if another_type or "\\u" in piece or "\\/" in piece:
-            self._rivals = []  # in another spelling it may still be equal: its end will tell
-        if self._rivals:
-            self._rivals = [x for x in self._rivals if x[1].startswith(piece, self._compared)]
-            self._compared += len(piece)
-            self._keep([candidate for candidate, _ in self._rivals])
+        """Let the call go if an unfinished text already differs from all earlier ones."""
+        if "\\u" in piece or "\\/" in piece:
+            self._rivals = None  # in another spelling it may still be equal: its end will tell
+        if self._rivals is not None and not self._rivals.go_on_with(piece):
+            self._go()
 
     def on_value(self) -> None:
         if self._key is None:
             return
         value = canonical(self._value.decode("utf-8", "surrogatepass"))
         self._members[self._key] = value
-        self._keep([c for c in self._candidates if c.get(self._key) == value])
+        if self._waiting is not None and not self._earlier.had(self._key, value):
+            self._go()
         self._key = None
 
-    def _keep(self, candidates: list[dict[str, str]]) -> None:
-        self._candidates = candidates
-        if not candidates and self._waiting is not None:
-            self._go()
-
     def end(self, complete: bool) -> None:
-        self._keep([c for c in self._candidates if complete and len(c) == len(self._members)])
         if self._waiting is not None:
-            self._r.forget_repeat()
-            return
+            if complete and self._members in self._earlier:
+                self._r.forget_repeat()
+                return
+            self._go()
         self._r.end_call(complete)
         if complete:
-            self._earlier.append(self._members)
+            self._earlier.add(self._members)
 
 
-def _spelling(value: str) -> str:
-    """How an earlier value would be written here."""
-    return encode(json.loads(value)) if value.startswith('"') else value
+class _Rivals:
+    """Texts in order, and which of them begin with what has been written."""
+
+    __slots__ = ("_first", "_last", "_length", "_texts")
+
+    def __init__(self, texts: list[str]) -> None:
+        self._texts = texts
+        self._first, self._last = 0, len(texts)
+        self._length = 0
+
+    def go_on_with(self, piece: str) -> bool:
+        """Whether any of them goes on like this."""
+        start, end = self._length, self._length + len(piece)
+        self._length = end
+        between = (piece, self._first, self._last)
+        self._first = bisect_left(self._texts, *between, key=lambda text: text[start:end])
+        self._last = bisect_right(self._texts, *between, key=lambda text: text[start:end])
+        return self._first < self._last

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from json import dumps as _dumps
 from json.decoder import scanstring as _scanstring  # type: ignore[attr-defined]
 from json.encoder import encode_basestring as _encode_basestring
@@ -176,26 +177,37 @@ def _same_json(word: str, value: Any) -> bool:
     return word in (_dumps(value), _dumps(value, ensure_ascii=False))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tool:
-    """One declared tool: its parameters in the schema's order."""
+    """One declared tool. Its schema is read when it is first called, and once."""
 
     name: str
     schema: Mapping[str, Any]
 
+    @cached_property
+    def _properties(self) -> dict[str, Any]:
+        return _properties(self.schema, self.schema)
+
+    @cached_property
+    def _kinds(self) -> dict[str, Kind]:
+        return {}
+
     @property
     def parameters(self) -> list[str]:
-        return list(_properties(self.schema, self.schema))
+        """In the schema's order."""
+        return list(self._properties)
 
     def declares(self, parameter: str) -> bool:
-        return parameter in _properties(self.schema, self.schema)
+        return parameter in self._properties
 
     def kind(self, parameter: str) -> Kind:
         """The kind of the parameter's values; ANY where it is not declared."""
-        properties = _properties(self.schema, self.schema)
-        if parameter not in properties:
+        if not self.declares(parameter):
             return ANY
-        return kind_of(properties[parameter], self.schema)
+        kind = self._kinds.get(parameter)
+        if kind is None:
+            kind = self._kinds[parameter] = kind_of(self._properties[parameter], self.schema)
+        return kind
 
 
 UNDECLARED = Tool("", {})

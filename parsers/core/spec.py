@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from .literals import any_of, cut_off, first_characters
+from .literals import Literals, beginning, cut_off, first_characters
 from .marks import Marks
 from .reader import Matches, Step
 
@@ -71,6 +71,21 @@ class Wrapper:
     close: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Triggers:
+    """What may begin a call in prose. Patterns are written as `first_of` says, for speed.
+
+    A match of `anywhere` has its kind in `kinds`, at its `lastindex`: an opener, a closer, a bare call
+    at the start of a line, or the beginning of any of these that the end of the text cuts off. A bare
+    call begins where its match ends. `line_start` is for a place where a line has begun already: its
+    first group is a bare call, the second a beginning.
+    """
+
+    anywhere: re.Pattern[str]
+    kinds: tuple[str, ...]
+    line_start: re.Pattern[str]
+
+
 @dataclass(frozen=True)
 class Format:
     """A wire format. Wrappers are given outermost first; `bare` calls need none of them."""
@@ -92,35 +107,35 @@ class Format:
         )
 
     @cached_property
-    def triggers(self) -> re.Pattern[str]:
-        """What prose is searched for: openers, closers, and where a bare call may begin.
-
-        Each has a named group; so has the beginning of one that the end of the text cuts off.
-        """
-        marks, shape = self.marks, self.shape
-        literals = [*marks.opens.spellings, *marks.closes.spellings]
-        patterns = [
-            f"(?P<open>{any_of(marks.opens.spellings)})" if marks.opens else "",
-            f"(?P<close>{any_of(marks.closes.spellings)})" if marks.closes else "",
-            f"(?P<cut>{cut_off(literals)})" if literals else "",
+    def triggers(self) -> Triggers:
+        """What prose is searched for."""
+        marks = self.marks
+        spellings = Literals([*marks.opens.spellings, *marks.closes.spellings]).spellings
+        branches = [
+            ("open" if spelling in marks.opens.spellings else "close", re.escape(spelling))
+            for spelling in spellings
         ]
+        branches += [("cut", rf"{beginning(s)}\Z") for s in spellings if len(s) > 1]
+        bare, cut = self.shape.bare_start, "|".join(self._cut_bare_starts)
         if self.bare:
-            cut = self._cut_bare_starts
-            patterns += [
-                rf"^[{INDENT}]*(?P<bare>{shape.bare_start})",
-                rf"^[{INDENT}]*(?P<cutbare>{'|'.join(cut)})" if cut else "",
-            ]
-        return re.compile("|".join(filter(None, patterns)), re.MULTILINE)
+            branches.append(("bare", rf"\n[{INDENT}]*(?={bare})"))
+            branches += [("cutbare", rf"\n[{INDENT}]*(?={cut})")] if cut else []
+        return Triggers(
+            anywhere=re.compile("|".join(f"{branch}()" for _, branch in branches) or "(?!)"),
+            kinds=("", *(kind for kind, _ in branches)),
+            line_start=re.compile(rf"[{INDENT}]*(?:(?={bare})()|(?={cut or '(?!)'})())"),
+        )
 
     @cached_property
     def plain_prose(self) -> Matches:
-        """Matches text in which no call can begin, and which does not end in whitespace."""
-        first = first_characters([*self.marks.opens.spellings, *self.marks.closes.spellings])
-        if not self.bare:
-            return re.compile(rf"[^{first}]*[^{first}\s]").fullmatch
-        starts = "|".join([self.shape.bare_start, *self._cut_bare_starts])
-        line = rf"[^{first}\n]*"
-        return re.compile(rf"{line}(?:\n(?![{INDENT}]*(?:{starts})){line})*(?<!\s)").fullmatch
+        """Matches text in which no call can begin, but perhaps at its very start: whether a line
+        begins there is not known here."""
+        marks, heads = self.marks, self.shape.heads
+        first = first_characters([*marks.opens.spellings, *marks.closes.spellings, *heads])
+        if heads or not self.bare:
+            return re.compile(f"[^{first}]+").fullmatch
+        line, starts = rf"[^{first}\n]*", "|".join([self.shape.bare_start, *self._cut_bare_starts])
+        return re.compile(rf"{line}(?:\n(?![{INDENT}]*(?:{starts})){line})*").fullmatch
 
     @property
     def _cut_bare_starts(self) -> list[str]:
@@ -128,6 +143,13 @@ class Format:
         cut = [r"`{1,2}\Z"] if "`" in self.shape.bare_start else []
         return cut + ([cut_off(self.shape.heads)] if self.shape.heads else [])
 
-    def level_of(self, opener: str) -> int:
-        """Which wrapper `opener` belongs to, 0 being the outermost."""
-        return next(i for i, w in enumerate(self.wrappers) if opener in w.open)
+    @cached_property
+    def outside(self) -> tuple[frozenset[int], ...]:
+        """For each level of the wrappers, and for the calls' own closers, the levels outside it."""
+        return tuple(frozenset(range(level)) for level in range(len(self.wrappers) + 1))
+
+    @cached_property
+    def level_of(self) -> dict[str, int]:
+        """Which wrapper an opener belongs to, 0 being the outermost."""
+        levels = reversed(list(enumerate(self.wrappers)))
+        return {opener: i for i, wrapper in levels for opener in wrapper.open}

@@ -25,10 +25,11 @@ from typing import Any, NoReturn
 
 from sglang.srt.environ import envs
 from sglang.srt.function_call.base_format_detector import BaseFormatDetector
-from sglang.srt.function_call.core_types import StreamingParseResult, ToolCallItem
+from sglang.srt.function_call.core_types import StreamingParseResult
 
 from .. import Parser, get_format
 from ..core.events import Arguments, CallEnd, CallStart, Content, Event
+from .sglang_results import item, result
 from .structural_tags import constrain, reading_format
 from .tools import Choice, read_choice, tool_dicts
 
@@ -58,6 +59,7 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         self._held: list[str] = []  # text that follows a call and waits for the next result
         self._open = False  # whether a call has begun and not ended
         self._number: int | None = None  # the call being read; None where it is not passed on
+        self._name: str | None = None  # of that call, where it has not gone out yet
         self._count = 0  # the calls passed on so far
 
     # -- requests -----------------------------------------------------------------------------
@@ -147,10 +149,11 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
             event = events[0]
             if type(event) is Arguments and self._number is not None:
                 # Nearly every token of a long call comes this way, and of an answer the next one.
-                item = ToolCallItem(tool_index=self._number, parameters=event.text)
-                return StreamingParseResult(calls=[item])
+                return result("", [item(self._number, None, event.text)])
             if type(event) is Content and not self._held:
-                return StreamingParseResult(normal_text=event.text)
+                return result(event.text, [])
+        elif not events and not self._held:
+            return result("", [])
         return self._encode(events)
 
     def finish(self, tools: Sequence[Any]) -> StreamingParseResult:
@@ -186,38 +189,43 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
 
     def _encode(self, events: Sequence[Event], last: bool = False) -> StreamingParseResult:
         text: list[str] = []
-        calls: list[ToolCallItem] = []
+        calls: list[Any] = []
         if not self._open:
             text, self._held = self._held, text
         for event in events:
             if type(event) is Content:
                 (self._held if calls else text).append(event.text)
             elif type(event) is CallStart:
-                self._start(calls, event.name)
+                self._start(event.name)
             elif type(event) is Arguments:
                 self._add(calls, event.text)
             elif type(event) is CallEnd:
+                self._add(calls, "")
                 self._close(event.complete)
         if last:
             text += self._held
             self._held = []
-        return StreamingParseResult(normal_text="".join(text), calls=calls)
+        self._add(calls, "")
+        return result("".join(text), calls)
 
-    def _start(self, calls: list[ToolCallItem], name: str) -> None:
+    def _start(self, name: str) -> None:
         self._open = True
         if self._known is not None and name not in self._known:
             log.warning("The model called %r, which is no tool of the request: left out.", name)
             return
         self._number = self._count
         self._count += 1
-        calls.append(ToolCallItem(tool_index=self._number, name=name, parameters=""))
+        self._name = name
 
-    def _add(self, calls: list[ToolCallItem], text: str) -> None:
-        if self._number is None:
+    def _add(self, calls: list[Any], text: str) -> None:
+        """The next piece of the call; its name goes out with the first. No call is there twice."""
+        if self._number is None or not (text or self._name is not None):
             return
-        if not (calls and calls[-1].tool_index == self._number):
-            calls.append(ToolCallItem(tool_index=self._number, parameters=""))
-        calls[-1].parameters += text
+        if calls and calls[-1].tool_index == self._number:
+            calls[-1].parameters += text
+        else:
+            calls.append(item(self._number, self._name, text))
+            self._name = None
 
     def _close(self, complete: bool) -> None:
         if self._number is not None and not complete:

@@ -28,6 +28,7 @@ from . import vllm_api
 from .startup_checks import check_model
 from .structural_tags import constrain, reading_format
 from .tools import Choice, read_choice, tool_dicts
+from .vllm_messages import Messages
 
 
 class Adapter:
@@ -35,6 +36,7 @@ class Adapter:
 
     toolwire_format: str
     _api: vllm_api.VllmApi
+    _make: Messages
     _checked: Any = None  # the tokenizer that was checked last: there is one for each server
 
     engine_based_streaming = True
@@ -154,13 +156,11 @@ class Adapter:
             event = events[0]
             if type(event) is Arguments and not (self._single and event.index):
                 # Nearly every token of a long call comes this way, and of an answer the next one.
-                api = self._api
-                function = api.DeltaFunctionCall(arguments=event.text)
-                call = api.DeltaToolCall(index=event.index, function=function)
-                self._message = message = api.DeltaMessage(tool_calls=[call])
+                make = self._make
+                self._message = message = make.message(None, [make.piece(event.index, event.text)])
                 return message
             if type(event) is Content:
-                self._message = message = self._api.DeltaMessage(content=event.text)
+                self._message = message = self._make.message(event.text, [])
                 return message
         self._message = message = self._encode(events)
         return message
@@ -186,47 +186,41 @@ class Adapter:
     # -- events to messages -------------------------------------------------------------------
 
     def _encode(self, events: Sequence[Event], last: bool = False) -> Any:
-        texts, calls = self._sort(events)
         held = self._held
+        if not events and not held:
+            return None
+        texts, calls = self._sort(events)
         held.extend(texts)
-        fields: dict[str, Any] = {}
-        if calls:
-            fields["tool_calls"] = calls
+        content = None
         if held and (last or not calls or calls[0].id is not None):
-            fields["content"] = "".join(held)
+            content = "".join(held)
             held.clear()
-        return self._api.DeltaMessage(**fields) if fields else None
+        return self._make.message(content, calls) if calls or content is not None else None
 
     def _sort(self, events: Sequence[Event]) -> tuple[list[str], list[Any]]:
         """Text on one side, on the other one entry for each call that these events touch."""
         texts: list[str] = []
         calls: list[Any] = []
+        start: CallStart | None = None  # of a call whose entry is not made yet
         for event in events:
             if isinstance(event, Content):
                 texts.append(event.text)
             elif self._single and event.index:
                 continue  # only the first call is wanted
             elif isinstance(event, CallStart):
-                self._add_start(calls, event)
+                start = event
             elif isinstance(event, Arguments):
-                self._add_arguments(calls, event)
+                calls.append(self._entry(start, event))
+                start = None
+        if start is not None:
+            calls.append(self._entry(start, Arguments(start.index, "")))
         return texts, calls
 
-    def _add_start(self, calls: list[Any], event: CallStart) -> None:
-        calls.append(
-            self._api.DeltaToolCall(
-                id=event.id or make_id(),
-                type="function",
-                index=event.index,
-                function=self._api.DeltaFunctionCall(name=event.name, arguments=""),
-            )
-        )
-
-    def _add_arguments(self, calls: list[Any], event: Arguments) -> None:
-        if not (calls and calls[-1].index == event.index):
-            function = self._api.DeltaFunctionCall(arguments="")
-            calls.append(self._api.DeltaToolCall(index=event.index, function=function))
-        calls[-1].function.arguments += event.text
+    def _entry(self, start: CallStart | None, arguments: Arguments) -> Any:
+        if start is None:
+            return self._make.piece(arguments.index, arguments.text)
+        id = start.id or make_id()
+        return self._make.start(start.index, id, start.name, arguments.text)
 
     def _merge(self, message: Any, events: Sequence[Event]) -> None:
         texts, calls = self._sort(events)
@@ -272,6 +266,7 @@ def parser_class(format_name: str) -> Any:
         "__doc__": f"Reads the tool calls of the format {name}.",
         "toolwire_format": name,
         "_api": api,
+        "_make": api.messages,
         # Any name will do: it makes vLLM ask `get_structural_tag`, which is our own.
         "structural_tag_model": f"toolwire_{name}",
     }

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from ..errors import ToolwireError
+from .vllm_messages import Messages, messages
 
 #: The releases the test suite was really run on. Older ones lack engine-based streaming.
 OLDEST = (0, 32)
@@ -35,9 +36,7 @@ class VllmApi:
 
     ToolParser: Any
     ToolParserManager: Any
-    DeltaMessage: Any
-    DeltaToolCall: Any
-    DeltaFunctionCall: Any
+    messages: Messages
     ExtractedToolCallInformation: Any
     ToolCall: Any
     FunctionCall: Any
@@ -100,9 +99,9 @@ def load() -> VllmApi:
     return VllmApi(
         ToolParser=_first(_PARSERS, "ToolParser"),
         ToolParserManager=parser_manager(),
-        DeltaMessage=_first(_PROTOCOL, "DeltaMessage"),
-        DeltaToolCall=_first(_PROTOCOL, "DeltaToolCall"),
-        DeltaFunctionCall=_first(_PROTOCOL, "DeltaFunctionCall"),
+        messages=messages(
+            *(_first(_PROTOCOL, f"Delta{kind}") for kind in ("Message", "ToolCall", "FunctionCall"))
+        ),
         ExtractedToolCallInformation=_first(_PROTOCOL, "ExtractedToolCallInformation"),
         ToolCall=_first(_PROTOCOL, "ToolCall"),
         FunctionCall=_first(_PROTOCOL, "FunctionCall"),

@@ -347,6 +347,27 @@ def test_call_text_without_tools() -> None:
     assert read("call_text", "f(1) g(1)", None)[1][1] == ("g", '{"arg0": "1"}', True)
 
 
+def test_a_repeat_among_many_calls() -> None:
+    calls = [f'get_weather(city="c{i}", unit="{u}")' for i in range(20) for u in "CF"]
+    text = "\n".join([*calls, *reversed(calls), 'get_weather(unit="C", city="c7")'])
+    found = [arguments for _, arguments, _ in read("call_text", text)[1]]
+    assert found == [f'{{"city": "c{i}", "unit": "{u}"}}' for i in range(20) for u in "CF"]
+
+
+def test_members_of_two_earlier_calls_make_no_repeat() -> None:
+    cities = [("Oslo", "C"), ("Rome", "F"), ("Oslo", "F"), ("Rome", "F")]
+    text = "\n".join(f'get_weather(city="{city}", unit="{unit}")' for city, unit in cities)
+    assert [arguments for _, arguments, _ in read("call_text", text)[1]] == [
+        f'{{"city": "{city}", "unit": "{unit}"}}' for city, unit in cities[:3]
+    ]
+
+
+def test_more_than_a_text_as_a_value_is_compared_as_it_is() -> None:
+    text = 'f(a="x" y)\nf(a="x" y)\nf(a="x")\nf(a="x" z)'
+    found = [arguments for _, arguments, _ in read("call_text", text, None)[1]]
+    assert found == ['{"a": "x" y}', '{"a": "x"}', '{"a": "x" z}']
+
+
 def test_a_call_streams_as_soon_as_it_can_be_no_repeat() -> None:
     parser = Parser("call_text", [SEARCH])
     parser.feed('Search(query="abc", limit=1)\n')
@@ -429,3 +450,16 @@ def test_cut_before_the_commit_point(format: str) -> None:
         content, calls = summary(events_of(format, [text[:i]]))
         if not calls:
             assert content == (text[:i] or None)
+
+
+@pytest.mark.parametrize("format", [name for name in list_formats() if get_format(name).bare])
+@pytest.mark.parametrize("indent", ["  ", "\t", "\r\n "])
+def test_a_bare_call_on_an_indented_line(format: str, indent: str) -> None:
+    """… behind another one, or behind prose: a line begins there, however the text is cut."""
+    bare = {
+        "pythonic": "[add(a=1)]",
+        "qwen3_coder": "<function=add>\n<parameter=a>\n1\n</parameter>\n</function>",
+    }
+    call = bare.get(format) or WRITERS[format]([("add", {"a": 1})])
+    content, calls = read(format, f"{call}\n{indent}{call}\nSo:\n{indent}{call}")
+    assert (content, calls) == ("So:", [ADD_1] * 3)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from ..literals import Literals
+from ..literals import literals
 from ..loose import Dialect, LooseReader
 from ..names import read_word
 from ..reader import Step
@@ -39,7 +39,7 @@ class BareKeys:
         r = run.r
         if self.drift.may_start((yield from r.peek())):
             return (yield from self.drift.read(run))
-        prefix = yield from Literals([self.prefix]).here(r)
+        prefix = yield from literals((self.prefix,)).here(r)
         if not prefix:
             return Outcome.NOTHING
         r.take(r.pos + len(prefix))

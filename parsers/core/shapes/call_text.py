@@ -17,7 +17,7 @@ from typing import ClassVar
 
 from ..callargs import CallArguments, Output, arguments_begin
 from ..driver import Run
-from ..events import Content, Event
+from ..events import Event
 from ..loose import Dialect
 from ..names import LONGEST, PLAIN
 from ..reader import Step
@@ -28,7 +28,11 @@ from ..spec import Format, Outcome
 _DIALECT = Dialect()
 _PROSE = re.compile(r"[(`]")
 _CODE = re.compile(r"[`\n]")
-_PLAIN_PROSE = re.compile(r"(?:[^(`]*[^(`A-Za-z0-9_.-])?([A-Za-z0-9_.-]*)(?<!\s)").fullmatch
+_NAME = "[A-Za-z0-9_.-]"
+#: text in which no parenthesis stands behind a name, and the word at its end
+_PLAIN_PROSE = re.compile(
+    rf"(?:[^(`]*(?:(?<!{_NAME})\([^(`]*)*(?:[^(`{_NAME[1:]}|(?<!{_NAME})\())?({_NAME}*)"
+).fullmatch
 _TICKS = re.compile(r"`+").match
 _LONGEST_FENCE_LINE = 100
 
@@ -57,6 +61,7 @@ class TextRun(Run):
     def __init__(self, format: Format, tools: Mapping[str, Tool] | None) -> None:
         super().__init__(format, tools)
         self.bare = True
+        self._lines_count = True
         self._repeats = Repeats()
         self._before = ""  # the character before the window
         self._code = 0  # backticks that opened the inline code at hand
@@ -76,7 +81,7 @@ class TextRun(Run):
                 if r.eof:
                     self._pass(len(r.text))
                     break
-                if r.in_prose and not self._code and not self._fence:
+                if r.pos == len(r.text) and not self._code and not self._fence:
                     r.shortcut = self._passing
                 yield
             elif found[0] == "(":
@@ -99,18 +104,19 @@ class TextRun(Run):
             self._before = text[-1]
 
     def _passing(self, chunk: str) -> list[Event] | None:
-        """The shortcut in prose: text without a parenthesis or a backtick that does not end in
-        whitespace, nor in what may become a name."""
+        """The shortcut in prose: text without a call's parenthesis or a backtick that does not end in
+        what may become a name."""
         found = _PLAIN_PROSE(chunk)
         if found is None:
             return None
-        word = found[1]
-        goes_on = len(word) == len(chunk) and self._before in PLAIN
+        word, inside_word = found[1], self._before in PLAIN
+        if inside_word and chunk[0] == "(":
+            return None
+        goes_on = inside_word and len(word) == len(chunk)
         if word and not goes_on and (self.tools is None or word[0] in self._initials):
             return None
         self._before = chunk[-1]
-        self._line_start = False
-        return [Content(chunk)]
+        return self._said(chunk)
 
     def _possible_name(self, end: int) -> int:
         """How many characters before `end` may be, or become, the name of a call."""

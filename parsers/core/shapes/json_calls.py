@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from ..jsontext import VALUE_START, ignore, read_arguments, read_name, read_value
+from ..jsontext import VALUE_START, ignore, read_arguments, read_key, read_name, read_value
 from ..reader import Step
 from ..spec import Outcome
 
@@ -108,12 +108,9 @@ class _ObjectReader:
     def _member(self) -> Step[Outcome | None]:
         """At a key: read it and its value. An outcome if that decides, else None."""
         r = self.r
-        key = yield from read_name(r, self.run.marks)
-        yield from r.skip_space()
-        if key is None or (yield from r.peek()) != ":":
+        key = yield from read_key(r, self.run.marks)
+        if key is None:
             return Outcome.NOTHING
-        r.take(r.pos + 1)
-        yield from r.skip_space()
         first = yield from r.peek()
         if first not in VALUE_START:
             return Outcome.NOTHING

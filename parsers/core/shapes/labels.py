@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from ..jsontext import VALUE_START, read_arguments
-from ..literals import Literals
+from ..literals import literals
 from ..reader import Step
 from ..spec import Outcome
 from .json_calls import KNOWN_KEYS, JsonCalls
@@ -90,8 +90,8 @@ class Labels:
     def _label(self, run: Run) -> Step[str]:
         """Read `label:` if one of ours stands here, else nothing."""
         r = run.r
-        spellings = [f"{x}:" for x in (self.name_label, *self.argument_labels, *KNOWN_KEYS)]
-        found = yield from Literals(spellings).here(r)
+        known = (self.name_label, *self.argument_labels, *KNOWN_KEYS)
+        found = yield from literals(tuple(f"{label}:" for label in known)).here(r)
         r.take(r.pos + len(found))
         return found[:-1]
 
@@ -113,10 +113,10 @@ class Labels:
     def _other_lines(self, run: Run) -> Step[None]:
         """Behind the arguments: the call's other labels are markup."""
         r = run.r
-        literals = Literals(f"{label}:" for label in KNOWN_KEYS)
+        others = literals(tuple(f"{label}:" for label in KNOWN_KEYS))
         while True:
             r.gap((yield from r.skip_space()))
-            found = yield from literals.here(r)
+            found = yield from others.here(r)
             if not found:
                 return
             r.gap_is_markup()

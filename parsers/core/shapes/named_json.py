@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from ..jsontext import VALUE_START, read_arguments
-from ..literals import Literals
+from ..literals import literals
 from ..names import read_word
 from ..reader import Step
 from ..spec import Outcome
@@ -74,8 +74,8 @@ class NamedJson:
         found = re.fullmatch(self.header, word)
         return (found["name"], word) if found else ("", None)
 
-    def _skip(self, run: Run, literals: tuple[str, ...]) -> Step[bool]:
-        found = yield from Literals(literals).here(run.r)
+    def _skip(self, run: Run, spellings: tuple[str, ...]) -> Step[bool]:
+        found = yield from literals(spellings).here(run.r)
         if found:
             run.r.take(run.r.pos + len(found))
             yield from run.r.skip_space()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ..building import ObjectBuilder, value_of
 from ..jsontext import read_arguments
-from ..literals import Literals, any_of, beginning, cut_off, first_characters
+from ..literals import Literals, any_of, beginning, cut_off, first_characters, literals
 from ..names import read_word
 from ..reader import Reader, Step
 from ..schema import JSON_TYPES, Kind, Tool
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 #: what a tag says about a value: `string="true"`, `string="false"`
 _SAID = {"true": Kind(frozenset({"string"})), "false": Kind(JSON_TYPES - {"string"})}
 _LONGEST_TAG = 600
+_inner = lru_cache(maxsize=256)(re.compile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +106,29 @@ class Tags:
             return ""
         name = yield from read_word(run.r)
         yield from run.r.skip_space()
-        separator = yield from Literals(self.separator).here(run.r)
+        separator = yield from literals(self.separator).here(run.r)
         run.r.take(run.r.pos + len(separator))
         return name
 
 
+def tag_at(text: str, start: int, tag: Tag) -> tuple[re.Match[str] | None, int]:
+    """The opening tag at `start`, if all of it is there, and where it ends."""
+    begin = literals(tag.begin).match(text, start)
+    if begin is None:
+        return None, 0
+    end = text.find(tag.end, begin.end(), begin.end() + _LONGEST_TAG)
+    if end < 0:
+        return None, 0
+    return _inner(tag.inner).fullmatch(text, begin.end(), end), end + len(tag.end)
+
+
 def read_tag(r: Reader, tag: Tag) -> Step[re.Match[str] | None]:
     """Read an opening tag; None if there is none here (its beginning may have been read then)."""
-    begin = yield from Literals(tag.begin).here(r)
+    found, end = tag_at(r.text, r.pos, tag)
+    if found:
+        r.take(end)
+        return found
+    begin = yield from literals(tag.begin).here(r)
     if not begin:
         return None
     r.take(r.pos + len(begin))
@@ -125,7 +141,7 @@ def read_tag(r: Reader, tag: Tag) -> Step[re.Match[str] | None]:
         yield
     if not 0 <= end - r.pos <= _LONGEST_TAG:
         return None
-    found = re.fullmatch(tag.inner, r.text[r.pos : end])
+    found = _inner(tag.inner).fullmatch(r.text, r.pos, end)
     if found:
         r.take(end + len(tag.end))
     return found
@@ -140,7 +156,10 @@ class _Call:
         self.r = run.r
         self.tool: Tool = run.tool(name)
         self.object = ObjectBuilder(self.r.arguments)
-        self.plan = _plan(shape, run.format.wrappers, frozenset(run.opened))
+        opened = run.opened
+        if opened not in run.worked_out:
+            run.worked_out[opened] = _plan(shape, run.format.wrappers, opened)
+        self.plan: _Plan = run.worked_out[opened]
 
     def read(self, opening: re.Match[str]) -> Step[bool]:
         """Behind the first parameter's opening tag. Returns whether the model finished the call."""
@@ -186,12 +205,31 @@ class _Call:
             if tag in self.shape.parameter.begin:
                 ended = yield from self._unclosed(inline, pieces)
             else:
-                ended = yield from self._chain(pieces)
+                ended = self._whole_chain() or (yield from self._chain(pieces))
             if ended is not None:
                 value.close()
                 return ended
             text, newline = _split_newline("".join(pieces))
             value.add(text)
+
+    def _whole_chain(self) -> re.Match[str] | bool:
+        """What `_chain` does, for the two chains that models write nearly always, if all is there:
+        the parameter's closer and the next one's opening tag; or the closers of everything."""
+        r, plan = self.r, self.plan
+        text = r.text
+        closer = plan.closer.match(text, r.pos)
+        if closer is None:
+            return False
+        behind = closer.end()
+        opening, end = tag_at(text, behind, self.shape.parameter)
+        delimiters = plan.above[1], self.run.marks.starts
+        if opening and not any(found.match(text, behind) for found in delimiters):
+            r.take(end)
+            return opening
+        if plan.whole_row.match(text, r.pos):
+            r.take(closer.end(1))
+            return True
+        return False
 
     def _chain(self, pieces: list[str]) -> Step[re.Match[str] | bool | None]:
         """At a closing tag in a value: what the chain it begins leads to, or None if to nothing.
@@ -245,7 +283,7 @@ class _Call:
         tag = self.shape.parameter
         if begin:
             return re.fullmatch(tag.unfinished, rest) is not None
-        return Literals(tag.begin).begun(rest)
+        return literals(tag.begin).begun(rest)
 
     def _unclosed(self, inline: bool, pieces: list[str]) -> Step[re.Match[str] | None]:
         """At a parameter's opening tag at the start of a line, inside a value that was not closed.
@@ -271,6 +309,8 @@ class _Call:
 class _Plan:
     """What to look for in a call's values, given the wrappers around it."""
 
+    closer: re.Pattern[str]  # of a parameter (its first group), and the whitespace behind it
+    whole_row: re.Pattern[str]  # a closer of each kind that ends a call, innermost first
     row: tuple[Literals, ...]  # the closers that end a call, innermost first
     above: tuple[Literals, ...]  # above[i]: those from row[i] on
     stops: re.Pattern[str]  # what to stop at in a value
@@ -283,6 +323,8 @@ def _plan(shape: Tags, wrappers: tuple[Wrapper, ...], opened: frozenset[int]) ->
     row = [close for close in (shape.parameter_close, shape.close, *around) if close]
     above = [[c for close in row[i:] for c in close] for i in range(len(row) + 1)]
     return _Plan(
+        closer=re.compile(rf"({any_of(row[0])})\s*"),
+        whole_row=re.compile(r"\s*".join(f"(?:{any_of(close)})" for close in row)),
         row=tuple(map(Literals, row)),
         above=tuple(map(Literals, above)),
         stops=_stops(above[0], shape.parameter.begin),
