@@ -68,7 +68,9 @@ class Run:
         return len(self.format.wrappers) - 1 in self.opened
 
     def at_closer(self) -> Step[bool]:
-        return bool((yield from self.marks.closes.here(self.r)))
+        while (found := self.marks.closes.seen(self.r)) is None:
+            yield
+        return bool(found)
 
     def skip_fence(self) -> Step[None]:
         """Read the first line of a code fence, if there is one here."""
@@ -90,14 +92,15 @@ class Run:
     # -- the machine --------------------------------------------------------------------------
 
     def main(self) -> Step[None]:
+        at_opener = False
         while True:
-            trigger = yield from self._prose()
+            trigger = "open" if at_opener else (yield from self._prose())
             if trigger == "end":
                 break
             if trigger == "close":
-                yield from self._after()
+                at_opener = yield from self._after()
             else:
-                yield from self._block()
+                at_opener = yield from self._block()
         self.r.finish()
 
     def _prose(self) -> Step[str]:
@@ -164,8 +167,8 @@ class Run:
     def _release(self) -> None:
         self._note_line(self.r.release())
 
-    def _block(self) -> Step[None]:
-        """At an opener, or where a bare call may begin."""
+    def _block(self) -> Step[bool]:
+        """At an opener, or where a bare call may begin. Returns whether it ends at the next opener."""
         r = self.r
         r.hold()
         self.opened = self._open
@@ -177,11 +180,10 @@ class Run:
             if outcome is Outcome.CALL:
                 self._open = self.opened
                 self._line_start = False
-                yield from self._after()
-                return
+                return (yield from self._after())
             if outcome is Outcome.NOTHING or not (yield from self._held_sibling()):
                 self._release()
-                return
+                return False
 
     def _read_openers(self) -> Step[bool]:
         """Read the wrappers' openers, outermost first; whether there were any."""
@@ -216,8 +218,9 @@ class Run:
             return False
         return bool(c) and not (yield from self.at_closer()) and self.shape.may_start(c)
 
-    def _after(self) -> Step[None]:
-        """Behind a call, or at a closer in prose: read what is still markup."""
+    def _after(self) -> Step[bool]:
+        """Behind a call, or at a closer in prose: read what is still markup. Returns whether that
+        ends at an opener."""
         r, marks = self.r, self.marks
         while True:
             space = yield from r.skip_space()
@@ -234,12 +237,12 @@ class Run:
             if r.pos == len(r.text) or self._cut_off_closer():  # the message is over
                 r.gap_is_markup()
                 r.take(len(r.text))
-                return
+                return False
             while (opener := marks.opens.seen(r)) is None:
                 yield
             if opener or not (yield from self._more_in_block()):
                 r.gap_is_content()
-                return
+                return bool(opener)
 
     def _close(self, closer: str) -> None:
         level = self.marks.level_of[closer]

@@ -132,7 +132,7 @@ class Reader:
 
     def skip_newline(self) -> Step[bool]:
         """Read one newline (`\\n` or `\\r\\n`) if there is one here."""
-        first = yield from self.peek()
+        first = self.text[self.pos] if self.pos < len(self.text) else (yield from self.peek())
         if first == "\r":
             while len(self.text) - self.pos < 2 and not self.eof:
                 yield
@@ -228,9 +228,9 @@ class Reader:
         self._gap.clear()
 
     def gap_is_content(self) -> None:
-        for space in self._gap:
-            self.content(space)
-        self._gap.clear()
+        if self._gap:
+            self.content("".join(self._gap))
+            self._gap.clear()
 
     # -- calls --------------------------------------------------------------------------------
 

@@ -78,7 +78,8 @@ class Tags:
 
     def read(self, run: Run) -> Step[Outcome]:
         r = run.r
-        if not run.bare and self.drift.may_start((yield from r.peek())):
+        first = r.text[r.pos] if r.pos < len(r.text) else (yield from r.peek())
+        if not run.bare and self.drift.may_start(first):
             return (yield from self.drift.read(run))
         name = yield from self._name(run)
         if not run.allowed(name):
@@ -174,12 +175,12 @@ class _Call:
         """Read a value, and what ends it: the next opening tag, or whether the call is complete."""
         r = self.r
         key = (opening["name"] or "").strip()
-        said = opening.groupdict().get("string")
-        kind = _SAID.get(said or "") or self.tool.kind(key)
+        said = opening["string"] if "string" in opening.re.groupindex else None
+        kind = _SAID[said] if said else self.tool.kind(key)
         self.object.key(key)
         value = value_of(kind, r)
         inline = not (yield from r.skip_newline())
-        search, passing = self.plan.stops.search, value.passing(self.plan.plain.fullmatch)
+        search, passing = self.plan.stops.search, None
         newline = ""  # read, but part of the value only if no closing tag follows it
         while True:
             found = search(r.text, r.pos)
@@ -193,6 +194,7 @@ class _Call:
                     value.cut()
                     return False
                 if found is None and not newline:
+                    passing = passing or value.passing(self.plan.plain.fullmatch)
                     r.shortcut = passing
                 yield
                 continue
@@ -222,8 +224,8 @@ class _Call:
             return False
         behind = closer.end()
         opening, end = tag_at(text, behind, self.shape.parameter)
-        delimiters = plan.above[1], self.run.marks.starts
-        if opening and not any(found.match(text, behind) for found in delimiters):
+        starts = self.run.marks.starts
+        if opening and not (plan.above[1].match(text, behind) or starts.match(text, behind)):
             r.take(end)
             return opening
         if plan.whole_row.match(text, r.pos):
