@@ -82,16 +82,18 @@ def table(lines: list[Line], floor: Line, sizes: list[int]) -> str:
 def verdicts(lines: list[Line], floor: Line, sizes: list[int], times_floor: float) -> list[str]:
     """What is not as promised; empty if all is."""
     wrong = []
-    rivals = {s.subject.format: s for s in lines if s.subject.kind == "theirs" and s.streams}
+    rivals = [line for line in lines if line.subject.kind == "theirs" and line.streams]
     for ours in (line for line in lines if line.subject.kind == "ours"):
         label = ours.subject.label
-        theirs = rivals.get(ours.subject.format)
         for size in sizes:
             ratio = ours.us(size) / floor.us(size)
             if ratio > times_floor:
                 wrong.append(f"{label} costs {ratio:.2f} times the floor at {size} tokens")
-            if theirs and theirs.us(size) <= ours.us(size):
-                wrong.append(f"{theirs.subject.label} is ahead of {label} at {size} tokens")
+            wrong += [
+                f"{theirs.subject.label} is ahead of {label} at {size} tokens"
+                for theirs in rivals
+                if theirs.us(size) <= ours.us(size)
+            ]
         growth = ours.us(sizes[-1]) / ours.us(sizes[0])
         floor_growth = floor.us(sizes[-1]) / floor.us(sizes[0])
         if growth > FLAT * max(floor_growth, 1.0):

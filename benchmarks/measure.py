@@ -199,34 +199,59 @@ def costs(
 # -- what comes out -------------------------------------------------------------------------------
 
 
+@dataclass
+class Heard:
+    """What a client has put together of a stream."""
+
+    content: list[str] = field(default_factory=list)
+    calls: dict[int, list[str]] = field(default_factory=dict)
+
+    def take(self, text: str, pieces: Sequence[tuple[int, str, str]]) -> None:
+        self.content.append(text)
+        for index, name, arguments in pieces:
+            call = self.calls.setdefault(index, ["", ""])
+            call[0] += name
+            call[1] += arguments
+
+    def right(self, answer: Answer) -> bool:
+        calls = [self.calls[index] for index in sorted(self.calls)]
+        return is_right(answer, "".join(self.content), calls)
+
+
 def look(subject: Subject, open_stream: Open, answer: Answer, limit: float) -> Look:
     """What the subject makes of the answer; who takes longer than `limit` is broken off."""
     found = Look(len(answer.steps))
-    content: list[str] = []
-    calls: dict[int, list[str]] = {}
-    whole = False
-    stream = open_stream(subject)
+    heard = Heard()
     with box(limit) as limited:
-        for number, (text, pieces) in enumerate(stream.deltas(answer.steps), start=1):
+        for number, (text, pieces) in enumerate(open_stream(subject).deltas(answer.steps), start=1):
             if limited.over:
                 break
             found.deltas += bool(text or pieces)
-            content.append(text)
-            for index, name, arguments in pieces:
-                call = calls.setdefault(index, ["", ""])
-                call[0] += name
-                call[1] += arguments
-                if name and found.name_after is None:
-                    found.name_after = number
-                if arguments and found.argument_after is None:
-                    found.argument_after = number
-        whole = not limited.over
-    if whole:
-        found.right = is_right(answer, "".join(content), [calls[i] for i in sorted(calls)])
+            heard.take(text, pieces)
+            if found.name_after is None and any(name for _, name, _ in pieces):
+                found.name_after = number
+            if found.argument_after is None and any(arguments for _, _, arguments in pieces):
+                found.argument_after = number
+    if not limited.over:
+        found.right = heard.right(answer)
     found.name_us = seconds_to(subject, open_stream, answer, found.name_after, limit)
     found.argument_us = seconds_to(subject, open_stream, answer, found.argument_after, limit)
     found.peak_bytes = peak_memory(open_stream(subject), answer.steps, limit)
     return found
+
+
+def reads_right(
+    subject: Subject, open_stream: Open, answer: Answer, group: int, limit: float
+) -> bool | None:
+    """Whether the subject makes the right calls of the answer, `group` tokens in a step; None where
+    it does not get to the end in time."""
+    heard = Heard()
+    with box(limit) as limited:
+        for text, pieces in open_stream(subject).deltas(answer.grouped(group)):
+            if limited.over:
+                break
+            heard.take(text, pieces)
+    return None if limited.over else heard.right(answer)
 
 
 def is_right(answer: Answer, content: str, calls: Sequence[Sequence[str]]) -> bool:

@@ -37,7 +37,8 @@ ABOUT = (
     "at one size; formats that share a shape with another get the big string only. An engine's own "
     "parser gets one second of CPU for an answer (0.2 in a quick run). Where it needs more it is "
     "stopped, and ≈ marks what the whole would have cost, estimated from the part that it read; where "
-    f"that is over a minute, the table says {TOO_LONG}."
+    f"that is over a minute, the table says {TOO_LONG}. A peer is ahead only where it reads the calls "
+    "of just that answer right, cut in just that way."
 )
 
 
@@ -233,7 +234,7 @@ def behind(engine: Engine, row: Row, label: str) -> str | None:
         return None
     ours = row.cells[f"toolwire {theirs['format']}"]
     look = engine.look_of(row.workload, label)
-    if row.times(label, ours["label"]) > 1 or (look and look["right"] is False):
+    if row.times(label, ours["label"]) > 1 or theirs["right"] is False:
         return None
     return (
         f"{label} is ahead of {ours['label']}: {row.where()}: {figure(theirs['us'])} against "

@@ -115,7 +115,12 @@ class Worker:
         }
         found = measure.costs(subjects, self.open, answers, cell.group, limit)
         for subject in subjects:
+            right = None
+            if subject.kind == "theirs" and self.rivals(subject, found):
+                text = answers[subject.format]
+                right = measure.reads_right(subject, self.open, text, cell.group, 2 * limit)
             yield {
+                "right": right,
                 "workload": cell.workload,
                 "size": cell.size,
                 "group": cell.group,
@@ -123,6 +128,11 @@ class Worker:
                 **asdict(found[subject.label]),
                 "us": found[subject.label].microseconds(),
             }
+
+    def rivals(self, subject: Subject, found: dict[str, measure.Cost]) -> bool:
+        """Whether it costs so little that it matters whether it reads the calls right."""
+        ours = found[f"toolwire {subject.format}"]
+        return found[subject.label].microseconds() < 1.5 * ours.microseconds()
 
     def look(self, workload: str, formats: Sequence[str], plan: Plan) -> Iterator[dict[str, Any]]:
         for subject in self.subjects(formats):

@@ -183,6 +183,17 @@ def test_right_calls(content: str, calls: list[list[str]], right: bool) -> None:
     assert measure.is_right(ANSWER, content, calls) is right
 
 
+def test_right_calls_in_steps_of_several_tokens() -> None:
+    class Merged(Stream):
+        def deltas(self, steps: Sequence[Step]) -> Iterator[Any]:
+            assert {len(numbers) for _, numbers in steps} == {16}
+            yield from super().deltas(steps)
+
+    assert measure.reads_right(THEIRS, lambda _: Merged(), ANSWER, 16, 1.0) is True
+    other = Answer(ANSWER.steps, None, [("f", {"a": 2})])
+    assert measure.reads_right(THEIRS, lambda _: Merged(), other, 16, 1.0) is False
+
+
 def test_right_prose() -> None:
     prose = Answer([("Hi.", [1])], "Hi.", [])
     assert measure.is_right(prose, "Hi.", [])

@@ -57,17 +57,18 @@ def cell(label: str, kind: str, seconds: float, **more: Any) -> dict[str, Any]:
         "kind": kind,
         "tokens": 1000,
         "rounds": [seconds] * 5,
+        "right": None,
         "estimated": False,
     }
     return found | {"us": seconds * 1000} | more
 
 
-def result(ours: float, theirs: float) -> dict[str, Any]:
+def result(ours: float, theirs: float, right: bool | None = True) -> dict[str, Any]:
     cells = [
         cell("nothing, as text", "floor", 0.005),
         cell("nothing, as arguments", "floor", 0.010),
         cell("toolwire hermes", "ours", ours),
-        cell("vLLM hermes", "theirs", theirs),
+        cell("vLLM hermes", "theirs", theirs, right=right),
     ]
     long = {"size": 65_536, "rounds": [90.0], "estimated": True}
     cells += [one | {"size": 65_536} for one in cells[:3]]
@@ -143,6 +144,14 @@ def test_what_is_not_as_promised_is_said(
         assert any(wrong.startswith(sentence) for wrong in part(tmp_path / "report")["wrong"])
         assert sentence in done.stdout
         assert 'class="red"' in (tmp_path / "report" / "index.html").read_text()
+
+
+def test_a_peer_that_reads_the_calls_wrong_is_never_ahead(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    environment["STAND_IN_RESULT"] = json.dumps(result(0.012, 0.001, right=False))
+    assert run(tmp_path / "report", environment, "--only", "parsers").returncode == 0
+    assert part(tmp_path / "report")["wrong"] == []
 
 
 def test_an_engine_that_fails_or_is_not_there_is_said(
