@@ -14,7 +14,7 @@ from sglang.srt.entrypoints.openai.serving_chat import OpenAIServingChat
 from sglang.srt.function_call.base_format_detector import BaseFormatDetector
 from sglang.srt.function_call.core_types import StreamingParseResult, ToolCallItem
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
-from toolwire.engines import sglang_plugin
+from toolwire.engines import sglang_plugin, sglang_results
 from toolwire.engines.names import sglang_names
 from workloads import Step
 
@@ -45,6 +45,13 @@ class ArgumentsFloor(_Floor):
         return StreamingParseResult(calls=[ToolCallItem(tool_index=0, parameters=new_text)])
 
 
+class UncheckedFloor(_Floor):
+    """Fills its results in directly, as toolwire does."""
+
+    def parse_streaming_increment(self, new_text: str, tools: Any) -> Any:
+        return sglang_results.result("", [sglang_results.item(0, None, new_text)])
+
+
 def prepare() -> dict[str, str]:
     """Registers ours and the floors; gives SGLang's own parsers: our format's name → theirs."""
     os.environ["SGLANG_FORWARD_UNKNOWN_TOOLS"] = "1"  # as vLLM does
@@ -54,6 +61,7 @@ def prepare() -> dict[str, str]:
     sglang_plugin.register()
     table["floor_content"] = ContentFloor
     table["floor_arguments"] = ArgumentsFloor
+    table["floor_unchecked"] = UncheckedFloor
     found = {ours: name for name, ours in theirs.items()}
     found |= {name: name for name in PREFERRED if theirs.get(name) == name}
     return found | {"llama3_json": "llama3"}

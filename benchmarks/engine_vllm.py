@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from toolwire.engines import vllm_plugin
+from toolwire.engines import vllm_api, vllm_plugin
 from toolwire.engines.names import vllm_names
 from vllm.entrypoints.generate.base.protocol import (
     DeltaFunctionCall,
@@ -48,6 +48,17 @@ class ArgumentsFloor(_Floor):
         return DeltaMessage(tool_calls=[DeltaToolCall(index=0, function=function)])
 
 
+class UncheckedFloor(_Floor):
+    """Fills its messages in directly, as toolwire does."""
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.make = vllm_api.load().messages
+
+    def extract_tool_calls_streaming(self, *arguments: Any) -> Any:
+        return self.make.message(None, [self.make.piece(0, arguments[2])])
+
+
 def prepare() -> dict[str, str]:
     """Registers ours and the floors; gives vLLM's own parsers: our format's name → theirs."""
     logging.disable(logging.CRITICAL)  # what parsers say would be measured, too
@@ -56,6 +67,7 @@ def prepare() -> dict[str, str]:
     vllm_plugin.register()
     ToolParserManager.register_module("floor_content", module=ContentFloor)
     ToolParserManager.register_module("floor_arguments", module=ArgumentsFloor)
+    ToolParserManager.register_module("floor_unchecked", module=UncheckedFloor)
     found = {ours: name for name, ours in theirs.items()}
     return found | {name: name for name in PREFERRED if theirs.get(name) == name}
 

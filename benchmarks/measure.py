@@ -24,6 +24,8 @@ from typing import Any
 
 from workloads import Answer, Step
 
+#: The floor of arguments again, with the engine's messages made in the quick way that ours are.
+UNCHECKED = "nothing, unchecked"
 BLOCK = 16  # steps between two looks at the clock
 FEW, ENOUGH = 3, 1.0  # rounds, and seconds in all, after which a slow peer is left alone
 
@@ -43,6 +45,7 @@ def subjects(engine: str, theirs: Mapping[str, str], formats: Sequence[str]) -> 
     found = [
         Subject("nothing, as text", "floor_content", formats[0], "floor"),
         Subject("nothing, as arguments", "floor_arguments", formats[0], "floor"),
+        Subject(UNCHECKED, "floor_unchecked", formats[0], "floor"),
     ]
     found += [Subject(f"toolwire {name}", f"toolwire_{name}", name, "ours") for name in formats]
     rivals = [name for name in formats if name in theirs]

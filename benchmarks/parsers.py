@@ -19,6 +19,7 @@ from typing import Any
 
 import part
 import workers
+from measure import UNCHECKED
 from part import Part, Plot, Ratio, Series, Table
 from workloads import TITLES
 
@@ -30,7 +31,9 @@ ENOUGH_PAIRS = 5  # of rounds; a single pair says less than the medians of all
 ABOUT = (
     "Every parser reads the same answers, token by token, through the engine's own classes, as in "
     "the engine's server: vLLM's DelegatingParser.parse_delta, SGLang's FunctionCallParser. The floor "
-    "is a parser that builds the engine's message for every step and reads nothing. Figures are "
+    "is a parser that builds the engine's message for every step and reads nothing; like the engines' "
+    "own parsers it uses the messages' constructors. Ours fills messages in without them, so it can be "
+    "below the floor; a floor that does the same is shown as well (“unchecked”). Figures are "
     "microseconds of CPU for each token, the median of rounds in which all parsers take turns on one "
     "core; in brackets, how many times the floor that is. Choices that keep this short: every size "
     "for the big string, two for the other workloads; several tokens in a step (speculative decoding) "
@@ -79,7 +82,7 @@ class Row:
             return ""
         if cell["estimated"] and cell["rounds"][-1] > LONGEST:
             return TOO_LONG
-        if cell["kind"] == "floor":
+        if label == self.floor["label"]:
             return figure(cell["us"])
         ratio = self.times_floor(label)
         red = "!" if cell["kind"] == "ours" and self.is_over(label) else ""
@@ -122,6 +125,7 @@ class Engine:
         cells = {label: cell for row in rows for label, cell in row.cells.items()}
         formats = list(dict.fromkeys(c["format"] for c in cells.values() if c["kind"] == "ours"))
         floors = [label for label in cells if any(label == row.floor["label"] for row in rows)]
+        floors += [UNCHECKED] if UNCHECKED in cells else []
         ranks = {"ours": 0, "theirs": 1}
         others = [label for label in cells if cells[label]["kind"] != "floor"]
         return floors + sorted(
