@@ -322,6 +322,21 @@ def ratios(results: Results) -> dict[str, Ratio]:
     return found
 
 
+def in_short(results: Results) -> list[str]:
+    pairs = [cells for cells in results.pairs() if cells[0].rate == RATIO_RATE]
+    times = [
+        f"{theirs.gap(0.99) / ours.gap(0.99):.1f} times as long with its `{ours.subject.format}`"
+        for ours, theirs in pairs
+    ]
+    if not times:
+        return []
+    return [
+        f"**While one client has a {results.kilobytes} KB file written** at {RATIO_RATE} tokens a "
+        f"second, the others wait for their next token (p99), with vLLM's own parser: "
+        f"{' and '.join(times)} as with toolwire's."
+    ]
+
+
 ABOUT = (
     "One client has a file of {} KB written through a tool call while seven others chat; all have "
     "the tools declared, so every answer goes through the server's tool parser, on the one event "
@@ -357,6 +372,7 @@ def report(
         plots=plots(results),
         wrong=verdicts(results),
         ratios=ratios(results),
+        summary=in_short(results),
         data=raw(results),
         interrupted=interrupted,
     )

@@ -58,7 +58,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A figure for the README: `text` is the whole sentence, with the value in it."""
+    """A figure that repeated runs agree on: `text` is the whole sentence, with the value in it."""
 
     value: float
     text: str
@@ -78,6 +78,7 @@ class Part:
     plots: Sequence[Plot] = ()
     wrong: Sequence[str] = ()  # sentences, shown in red
     ratios: Mapping[str, Ratio] = field(default_factory=dict)
+    summary: Sequence[str] = ()  # the ratios in few words, in Markdown: for the README
     data: Any = None  # the raw figures
     interrupted: bool = False  # stopped before its end; the report says so
 

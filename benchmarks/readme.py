@@ -29,7 +29,7 @@ def write(readme: Path, parts: Sequence[Mapping[str, Any]]) -> None:
 
 
 def figures(parts: Sequence[Mapping[str, Any]]) -> str:
-    lines = [f"- {ratio['text']}" for part in parts for ratio in part["ratios"].values()]
+    lines = [f"- {sentence}" for part in parts for sentence in part["summary"]]
     if not lines:
         return ""
     return f"{heading(parts)}\n\n" + "\n".join(lines) + "\n"

@@ -370,6 +370,21 @@ def ratios(results: Results) -> dict[str, Ratio]:
     return found
 
 
+def in_short(results: Results) -> list[str]:
+    found = ratios(results)
+    times = [
+        f"{ratio.value:.1f} times as much with its `{key.removeprefix('serve_')}`"
+        for key, ratio in found.items()
+    ]
+    if not times:
+        return []
+    return [
+        f"**With {results.levels[-1].streams} streams of calls at once** a token costs the vLLM "
+        "server's event loop, in all that it does for it, with vLLM's own parser: "
+        f"{' and '.join(times)} as with toolwire's."
+    ]
+
+
 ABOUT_LOCAL = (
     "vLLM's own server, started here on the CPU with toolwire's plugin; each stream has one tool call "
     f"after another streamed to it (write_file, {KILOBYTES} KB), and every call is compared with what "
@@ -464,6 +479,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             plots=plots(results) if results.levels else [],
             wrong=verdicts(results),
             ratios=ratios(results),
+            summary=in_short(results),
             data=asdict(results),
             interrupted=interrupted,
         ),

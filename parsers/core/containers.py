@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from .literals import any_of, cut_off, first_characters
+from .literals import MOST_REPEATS, any_of, cut_off, first_characters
 from .reader import Reader, Shortcut, Sink
 from .schema import encode, python_word
 
@@ -26,8 +26,6 @@ KNOWN_WORD = (
 # Longer words go the careful way: where they do not fit, `re` goes back over all of them.
 _LONGEST_WORD = 100
 _LONGEST_WAITING = 24
-# `re` remembers each repeat of a group while it matches.
-_MOST_ESCAPES = 100
 # Pieces that are joined at once: many small ones take several times the memory of their text.
 _MOST_PIECES = 1000
 
@@ -35,7 +33,7 @@ _MOST_PIECES = 1000
 def _same_in_json(quote: str, closes: Iterable[str], escapes: bool) -> str:
     """A pattern for text inside a string that JSON writes just so: all there is, or much of it."""
     plain = rf"[^\x00-\x1f{first_characters((*closes, quote), chr(34) + chr(92))}]*"
-    return rf'{plain}(?:\\["\\/bfnrt]{plain}){{0,{_MOST_ESCAPES}}}' if escapes else plain
+    return rf'{plain}(?:\\["\\/bfnrt]{plain}){{0,{MOST_REPEATS}}}' if escapes else plain
 
 
 def here_or_cut(literals: Sequence[str]) -> str:

@@ -124,18 +124,17 @@ class Run:
         format = self.format
         if not format.plain_prose(chunk):
             return None
-        if self._line_start and self._lines_count and format.triggers.line_start.match(chunk):
+        if not self._line_start:
+            if self.r.in_prose and not chunk[-1].isspace():
+                return [Content(chunk)]  # as nearly every token of an answer
+        elif self._lines_count and format.triggers.line_start.match(chunk):
             return None
         return self._said(chunk)
 
     def _said(self, chunk: str) -> list[Event]:
         """The events of a chunk that is content, all of it."""
-        r = self.r
-        if r.in_prose and not chunk[-1].isspace():
-            self._line_start = False
-            return [Content(chunk)]
         self._text(chunk)
-        return r.take_events()
+        return self.r.take_events()
 
     def _find_trigger(self, text: str, start: int) -> tuple[str, int]:
         """What may begin a call, and where: an opener, a closer that counts, a bare call."""
@@ -157,6 +156,8 @@ class Run:
         self.r.content(text)
         if self._lines_count:
             self._note_line(text)
+        else:
+            self._line_start = False
 
     def _note_line(self, text: str) -> None:
         """Keep track of whether only indentation stands between a line's start and here."""

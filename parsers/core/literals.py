@@ -14,6 +14,9 @@ from typing import Final
 
 from .reader import Reader, Step
 
+#: `re` remembers each repeat of a group while it matches: this many at a time are enough.
+MOST_REPEATS = 100
+
 
 def beginning(literal: str) -> str:
     """A pattern for every proper, non-empty beginning of `literal`, longest first."""

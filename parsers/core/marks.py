@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from .literals import Literals, first_characters, first_of
+from .literals import MOST_REPEATS, Literals, first_characters, first_of
 from .reader import Reader, Sink, Step
 
 
@@ -38,10 +38,8 @@ class Marks:
         first = first_characters(stops, '"{}[]')
         self.plain_between: Final = re.compile(f"[^{first}]+")
         first = first_characters(self.closes.spellings, '"\\')
-        self.plain_inside: Final = re.compile(
-            rf"[^{first}]*(?:\\.[^{first}]*){{0,100}}",  # `re` remembers each repeat of a group
-            re.DOTALL,
-        )
+        escapes = rf"(?:\\.[^{first}]*){{0,{MOST_REPEATS}}}"
+        self.plain_inside: Final = re.compile(f"[^{first}]*{escapes}", re.DOTALL)
         #: what to stop at inside a key or a name
         self.name: Final = first_of(stops, '"\\')
         #: a whole key or name that nothing has to be looked at in; and a key with its colon

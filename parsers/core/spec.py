@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from .literals import Literals, beginning, cut_off, first_characters
+from .literals import MOST_REPEATS, Literals, beginning, cut_off, first_characters
 from .marks import Marks
 from .reader import Matches, Step
 
@@ -135,7 +135,8 @@ class Format:
         if heads or not self.bare:
             return re.compile(f"[^{first}]+").fullmatch
         line, starts = rf"[^{first}\n]*", "|".join([self.shape.bare_start, *self._cut_bare_starts])
-        return re.compile(rf"{line}(?:\n(?![{INDENT}]*(?:{starts})){line})*").fullmatch
+        next_line = rf"\n(?![{INDENT}]*(?:{starts})){line}"
+        return re.compile(f"{line}(?:{next_line}){{0,{MOST_REPEATS}}}").fullmatch
 
     @property
     def _cut_bare_starts(self) -> list[str]:

@@ -119,6 +119,9 @@ def test_one_part_makes_the_report(tmp_path: Path, environment: dict[str, str]) 
     ]
     assert found["ratios"]["vllm_floor"]["value"] == 1.2
     assert found["ratios"]["vllm_hermes"]["value"] == 2.5
+    sentence = found["summary"][0]
+    assert "costs 1.2 times what" in sentence
+    assert "`hermes` 2.5 times as much, for 1,024 tokens" in sentence
     assert "What tool parsers cost" in (tmp_path / "report" / "index.html").read_text()
     assert (tmp_path / "report" / "parsers_vllm_file.png").exists()
 

@@ -17,7 +17,8 @@ from typing import ClassVar
 
 from ..callargs import CallArguments, Output, arguments_begin
 from ..driver import Run
-from ..events import Event
+from ..events import Content, Event
+from ..literals import MOST_REPEATS
 from ..loose import Dialect
 from ..names import LONGEST, PLAIN
 from ..reader import Step
@@ -31,7 +32,8 @@ _CODE = re.compile(r"[`\n]")
 _NAME = "[A-Za-z0-9_.-]"
 #: text in which no parenthesis stands behind a name, and the word at its end
 _PLAIN_PROSE = re.compile(
-    rf"(?:[^(`]*(?:(?<!{_NAME})\([^(`]*)*(?:[^(`{_NAME[1:]}|(?<!{_NAME})\())?({_NAME}*)"
+    rf"(?:[^(`]*(?:(?<!{_NAME})\([^(`]*){{0,{MOST_REPEATS}}}(?:[^(`{_NAME[1:]}|(?<!{_NAME})\())?"
+    rf"({_NAME}*)"
 ).fullmatch
 _TICKS = re.compile(r"`+").match
 _LONGEST_FENCE_LINE = 100
@@ -116,6 +118,9 @@ class TextRun(Run):
         if word and not goes_on and (self.tools is None or word[0] in self._initials):
             return None
         self._before = chunk[-1]
+        if self.r.in_prose and not self._before.isspace():
+            self._line_start = False
+            return [Content(chunk)]
         return self._said(chunk)
 
     def _possible_name(self, end: int) -> int:
