@@ -8,12 +8,9 @@ makes the report's part `correctness` of what they counted.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import part
@@ -223,20 +220,5 @@ def as_part(outcome: workers.Outcome, started: str, seconds: float) -> Part:
     )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    options.add_argument("--json", type=Path, metavar="FILE", required=True)
-    options.add_argument("--quick", action="store_true", help="a few formats")
-    chosen = options.parse_args(arguments)
-    started, clock = part.now(), time.perf_counter()
-    outcome = workers.run_in_each(
-        "correctness_worker.py", ["--quick"] if chosen.quick else [], at_once=True
-    )
-    part.write(chosen.json, as_part(outcome, started, time.perf_counter() - clock))
-    return 130 if outcome.interrupted else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(workers.run_part(__doc__, "correctness_worker.py", as_part, at_once=True))

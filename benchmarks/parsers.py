@@ -8,13 +8,10 @@ report's part `parsers` of what they measured: tables, plots, and what is not as
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import part
@@ -400,20 +397,5 @@ def as_part(outcome: workers.Outcome, started: str, seconds: float) -> Part:
     )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    options.add_argument("--json", type=Path, metavar="FILE", required=True)
-    options.add_argument("--quick", action="store_true", help="fewer formats and sizes")
-    chosen = options.parse_args(arguments)
-    started, clock = part.now(), time.perf_counter()
-    outcome = workers.run_in_each(
-        "parsers_worker.py", ["--quick"] if chosen.quick else [], at_once=False
-    )
-    part.write(chosen.json, as_part(outcome, started, time.perf_counter() - clock))
-    return 130 if outcome.interrupted else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(workers.run_part(__doc__, "parsers_worker.py", as_part, at_once=False))

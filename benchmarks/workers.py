@@ -6,11 +6,13 @@ are of one process group): each worker writes what it has, and the part makes th
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,6 +74,26 @@ def run_in_each(
             waiting = waiting[len(now) :]
             _run(script, options, now, Path(folder), outcome)
     return outcome
+
+
+def run_part(
+    description: str | None,
+    script: str,
+    as_part: Callable[[Outcome, str, float], part.Part],
+    *,
+    at_once: bool,
+) -> int:
+    """A part that is made of what its workers find: reads its command line, runs them, writes it."""
+    options = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--json", type=Path, metavar="FILE", required=True)
+    options.add_argument("--quick", action="store_true", help="less of it")
+    chosen = options.parse_args()
+    started, clock = part.now(), time.perf_counter()
+    outcome = run_in_each(script, ["--quick"] if chosen.quick else [], at_once=at_once)
+    part.write(chosen.json, as_part(outcome, started, time.perf_counter() - clock))
+    return 130 if outcome.interrupted else 0
 
 
 def _run(

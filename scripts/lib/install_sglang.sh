@@ -66,19 +66,6 @@ def __getattr__(name):
 PY
 }
 
-install_gpu_build() {
-    installed sglang "$SGLANG_VERSION" && return
-    say "installing sglang $SGLANG_VERSION (several GB)"
-    pip_install "sglang==$SGLANG_VERSION"
-}
-
 make_venv
-if has_gpu; then install_gpu_build; else install_cpu_parts; fi
-
-with_toolwire=yes
-if [ "${1:-}" = "--no-toolwire" ]; then with_toolwire=no; shift; fi
-if [ "$#" -gt 0 ]; then
-    say "installing $*"
-    pip_install "$@"
-fi
-if [ "$with_toolwire" = yes ]; then install_toolwire; fi
+if has_gpu; then install_release sglang "$SGLANG_VERSION"; else install_cpu_parts; fi
+install_rest "$@"
