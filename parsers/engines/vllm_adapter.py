@@ -28,7 +28,6 @@ from . import vllm_api
 from .startup_checks import check_model
 from .structural_tags import constrain, reading_format
 from .tools import Choice, read_choice, tool_dicts
-from .vllm_messages import Messages
 
 
 class Adapter:
@@ -36,7 +35,6 @@ class Adapter:
 
     toolwire_format: str
     _api: vllm_api.VllmApi
-    _make: Messages
     _checked: Any = None  # the tokenizer that was checked last: there is one for each server
 
     engine_based_streaming = True
@@ -45,6 +43,7 @@ class Adapter:
 
     def __init__(self, tokenizer: Any, tools: Any = None, *rest: Any, **more: Any) -> None:
         super().__init__(tokenizer, tools, *rest, **more)  # type: ignore[call-arg]
+        self._make = self._api.messages
         self._parser: Parser | None = None
         self._feed: Callable[[str], Any] | None = None
         self._single = False
@@ -266,7 +265,6 @@ def parser_class(format_name: str) -> Any:
         "__doc__": f"Reads the tool calls of the format {name}.",
         "toolwire_format": name,
         "_api": api,
-        "_make": api.messages,
         # Any name will do: it makes vLLM ask `get_structural_tag`, which is our own.
         "structural_tag_model": f"toolwire_{name}",
     }
