@@ -11,6 +11,7 @@ import json
 import sys
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,8 @@ def main(engine_name: str, description: str | None, times_floor: float) -> None:
     parser.add_argument("--plot", type=Path, metavar="FILE", help="write a PNG (needs matplotlib)")
     parser.add_argument("--check", action="store_true", help="fail where it is not as promised")
     asked = parser.parse_args()
+    if asked.plot and find_spec("matplotlib") is None:
+        parser.error(f"--plot needs matplotlib: {sys.executable} -m pip install matplotlib")
     engine = Engine(engine_name)
     label = engine.module.LABEL
     measure.pin()
