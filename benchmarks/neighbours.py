@@ -325,15 +325,15 @@ def ratios(results: Results) -> dict[str, Ratio]:
 def in_short(results: Results) -> list[str]:
     pairs = [cells for cells in results.pairs() if cells[0].rate == RATIO_RATE]
     times = [
-        f"{theirs.gap(0.99) / ours.gap(0.99):.1f} times as long with its `{ours.subject.format}`"
+        f"`{ours.subject.format}` {theirs.gap(0.99) / ours.gap(0.99):.1f} times"
         for ours, theirs in pairs
     ]
     if not times:
         return []
     return [
         f"**While one client has a {results.kilobytes} KB file written** at {RATIO_RATE} tokens a "
-        f"second, the others wait for their next token (p99), with vLLM's own parser: "
-        f"{' and '.join(times)} as with toolwire's."
+        "second, the others' wait for their next token (p99), with vLLM's own parsers against "
+        f"toolwire's: {', '.join(times)} as long."
     ]
 
 

@@ -360,8 +360,8 @@ def in_short(engine: Engine) -> list[str]:
     return [
         f"**Inside {engine.name}** a token of a long argument costs {found[f'{key}_floor'].value} "
         "times what it costs with a parser that reads nothing and builds its messages the usual way. "
-        f"{engine.name}'s own parsers cost more than toolwire's: {', '.join(times)} as much, for "
-        f"{README_SIZE:,} tokens, and most of them the more the longer the argument is."
+        f"{engine.name}'s own parsers against toolwire's: {', '.join(times)} as much, for "
+        f"{README_SIZE:,} tokens, and with most of them the more the longer the argument is."
     ]
 
 

@@ -373,15 +373,14 @@ def ratios(results: Results) -> dict[str, Ratio]:
 def in_short(results: Results) -> list[str]:
     found = ratios(results)
     times = [
-        f"{ratio.value:.1f} times as much with its `{key.removeprefix('serve_')}`"
-        for key, ratio in found.items()
+        f"`{key.removeprefix('serve_')}` {ratio.value:.1f} times" for key, ratio in found.items()
     ]
     if not times:
         return []
     return [
         f"**With {results.levels[-1].streams} streams of calls at once** a token costs the vLLM "
-        "server's event loop, in all that it does for it, with vLLM's own parser: "
-        f"{' and '.join(times)} as with toolwire's."
+        "server's event loop, all its other work included, with vLLM's own parsers against "
+        f"toolwire's: {', '.join(times)} as much."
     ]
 
 

@@ -128,7 +128,7 @@ def test_ours_and_theirs_are_compared_at_the_same_level(serve: Any) -> None:
     )
     assert serve.ratios(results)["serve_hermes"].value == 3.0
     (sentence,) = serve.in_short(results)
-    assert "3.0 times as much with its `hermes` as with toolwire's" in sentence
+    assert "with vLLM's own parsers against toolwire's: `hermes` 3.0 times as much." in sentence
     (sentence,) = serve.verdicts(results)
     assert sentence.startswith("Under one stream toolwire hermes costs")
 
