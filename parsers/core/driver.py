@@ -21,7 +21,8 @@ from .events import Content, Event
 from .literals import Literals
 from .reader import Reader, Step
 from .schema import UNDECLARED, Tool
-from .spec import INDENT, Format, Outcome
+from .shape import Outcome
+from .spec import INDENT, Format
 
 _FENCE = Literals(["```"])
 _LONGEST_FENCE_INFO = 40

@@ -5,62 +5,17 @@ Everything here is frozen. A variant of a format is `dataclasses.replace(OTHER, 
 
 from __future__ import annotations
 
-import enum
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
 
 from .literals import MOST_REPEATS, Literals, beginning, cut_off, first_characters
 from .marks import Marks
-from .reader import Matches, Step
-
-if TYPE_CHECKING:
-    from .driver import Run
-
+from .reader import Matches
+from .shape import Shape
 
 #: what may stand between a line's start and a bare call
 INDENT = " \t\r"
-
-
-class Outcome(enum.Enum):
-    """What a shape found where a call could stand."""
-
-    CALL = "a call was read"
-    OTHER = "something whole that is no call was read; a sibling may follow"
-    NOTHING = "no call stands here"
-
-
-class Shape(Protocol):
-    """A way to write calls. The shapes are in `core/shapes/`; each is data and reads itself."""
-
-    @property
-    def heads(self) -> tuple[str, ...]:
-        """Literals that a call begins with, where it has any of its own (`<function=`)."""
-        ...
-
-    @property
-    def close(self) -> tuple[str, ...]:
-        """Literals that end a call inside its wrappers (`</function>`)."""
-        ...
-
-    @property
-    def separators(self) -> str:
-        """Characters that are markup between a call and its sibling or closer."""
-        ...
-
-    @property
-    def bare_start(self) -> str:
-        """A pattern for what a call without any wrapper begins with, at the start of a line."""
-        ...
-
-    def may_start(self, character: str) -> bool:
-        """Whether a call can begin with `character`."""
-        ...
-
-    def read(self, run: Run) -> Step[Outcome]:
-        """Read one call at the reading position."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +57,7 @@ class Format:
     def marks(self) -> Marks:
         return Marks(
             opens=[spelling for wrapper in self.wrappers for spelling in wrapper.open],
-            levels=[*(wrapper.close for wrapper in self.wrappers), self.shape.close],
+            levels=[*(wrapper.close for wrapper in self.wrappers), self.shape.closers],
             heads=self.shape.heads,
         )
 

@@ -32,9 +32,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from ..core import shapes
 from ..core.events import Arguments, CallEnd, CallStart
 from ..core.parser import EventParser
+from ..core.shape import Shape
 from ..core.shapes import CallText, NamedJson, Tags
 from ..core.shapes.tags import Tag
-from ..core.spec import Format, Shape
+from ..core.spec import Format
 from ..errors import ToolwireError
 from .registry import get_format
 from .tagged import key_value_tag

@@ -6,13 +6,13 @@ call:NAME{k:<|"|>v<|"|>,n:42}
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from ..literals import literals
 from ..loose import Dialect, LooseReader
 from ..names import read_word
 from ..reader import Step
-from ..spec import Outcome
+from ..shape import Outcome, Shape
 from .json_calls import JsonCalls
 
 if TYPE_CHECKING:
@@ -20,17 +20,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class BareKeys:
+class BareKeys(Shape):
     """A prefix, a name, and an object with bare keys."""
 
     quote: str
     prefix: str = "call:"
     drift: JsonCalls = field(default_factory=JsonCalls)
-
-    heads: ClassVar[tuple[str, ...]] = ()
-    close: ClassVar[tuple[str, ...]] = ()
-    separators = ",;]}"
-    bare_start = ""
 
     def may_start(self, character: str) -> bool:
         return character == self.prefix[0] or self.drift.may_start(character)

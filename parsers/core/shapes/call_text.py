@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from ..callargs import CallArguments, Output, arguments_begin
 from ..driver import Run
@@ -24,7 +23,8 @@ from ..names import LONGEST, PLAIN
 from ..reader import Step
 from ..repeats import Repeats
 from ..schema import Tool
-from ..spec import Format, Outcome
+from ..shape import Outcome, Shape
+from ..spec import Format
 
 _DIALECT = Dialect()
 _PROSE = re.compile(r"[(`]")
@@ -40,13 +40,12 @@ _LONGEST_FENCE_LINE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class CallText:
+class CallText(Shape):
     """`Name(args)` in plain text."""
 
-    heads: ClassVar[tuple[str, ...]] = ()
-    close: ClassVar[tuple[str, ...]] = ()
-    separators = ""
-    bare_start = ""
+    @property
+    def separators(self) -> str:
+        return ""
 
     def may_start(self, character: str) -> bool:
         return character in PLAIN

@@ -13,11 +13,11 @@ not those of a call is prose at once, so that a plain JSON answer streams.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from ..jsontext import VALUE_START, ignore, read_arguments, read_key, read_name, read_value
 from ..reader import Step
-from ..spec import Outcome
+from ..shape import Outcome, Shape
 
 if TYPE_CHECKING:
     from ..driver import Run
@@ -27,17 +27,16 @@ KNOWN_KEYS = frozenset({"id", "type", "function", "index", "call_id", "tool_call
 
 
 @dataclass(frozen=True, slots=True)
-class JsonCalls:
+class JsonCalls(Shape):
     """Calls as JSON objects."""
 
     name_keys: tuple[str, ...] = ("name",)
     argument_keys: tuple[str, ...] = ("arguments", "parameters")
     name_is_key: bool = False
 
-    heads: ClassVar[tuple[str, ...]] = ()
-    close: ClassVar[tuple[str, ...]] = ()
-    separators = ",;]}"
-    bare_start = r"\{|\[|```"
+    @property
+    def bare_start(self) -> str:
+        return r"\{|\[|```"
 
     def may_start(self, character: str) -> bool:
         return character in ("{", "[", "`")

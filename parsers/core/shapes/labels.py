@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from ..jsontext import VALUE_START, read_arguments
 from ..literals import literals
 from ..reader import Step
-from ..spec import Outcome
+from ..shape import Outcome, Shape
 from .json_calls import KNOWN_KEYS, JsonCalls
 
 if TYPE_CHECKING:
@@ -26,17 +26,12 @@ _LINE = re.compile(r"[^\r\n<]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(Shape):
     """Labelled lines."""
 
     name_label: str = "name"
     argument_labels: tuple[str, ...] = ("arguments", "parameters")
     drift: JsonCalls = field(default_factory=JsonCalls)
-
-    heads: ClassVar[tuple[str, ...]] = ()
-    close: ClassVar[tuple[str, ...]] = ()
-    separators = ",;]}"
-    bare_start = ""
 
     def may_start(self, character: str) -> bool:
         return self.drift.may_start(character) or character.isalpha()

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from ..jsontext import VALUE_START, read_arguments
 from ..literals import literals
 from ..names import read_word
 from ..reader import Step
-from ..spec import Outcome
+from ..shape import Outcome, Shape
 from .json_calls import JsonCalls
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedJson:
+class NamedJson(Shape):
     """A name, perhaps an id, a separator, and the arguments."""
 
     #: what stands between name and arguments; a newline will do where this is empty
@@ -33,11 +33,6 @@ class NamedJson:
     #: how to take the name out of the header; the whole header is then the call's id
     header: str = ""
     drift: JsonCalls = field(default_factory=JsonCalls)
-
-    heads: ClassVar[tuple[str, ...]] = ()
-    close: ClassVar[tuple[str, ...]] = ()
-    separators = ",;]}"
-    bare_start = ""
 
     def may_start(self, character: str) -> bool:
         return self.drift.may_start(character)

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from ..callargs import CallArguments, Output, arguments_begin, char_ahead, word_ahead
 from ..loose import Dialect
 from ..names import PLAIN
 from ..reader import Step
-from ..spec import Outcome
+from ..shape import Outcome, Shape
 
 if TYPE_CHECKING:
     from ..driver import Run
@@ -21,13 +21,16 @@ _DIALECT = Dialect()
 
 
 @dataclass(frozen=True, slots=True)
-class Pythonic:
+class Pythonic(Shape):
     """Calls as Python writes them."""
 
-    heads: ClassVar[tuple[str, ...]] = ()
-    close: ClassVar[tuple[str, ...]] = ()
-    separators = ",]"
-    bare_start = r"\["
+    @property
+    def separators(self) -> str:
+        return ",]"
+
+    @property
+    def bare_start(self) -> str:
+        return r"\["
 
     def may_start(self, character: str) -> bool:
         return character in PLAIN

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from ..building import ObjectBuilder, value_of
 from ..jsontext import read_arguments
@@ -22,7 +22,8 @@ from ..literals import Literals, any_of, beginning, cut_off, first_characters, l
 from ..names import read_word
 from ..reader import Reader, Step
 from ..schema import JSON_TYPES, Kind, Tool
-from ..spec import Outcome, Wrapper
+from ..shape import Outcome, Shape
+from ..spec import Wrapper
 from .json_calls import JsonCalls
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Tag:
 
 
 @dataclass(frozen=True, slots=True)
-class Tags:
+class Tags(Shape):
     """Tags for calls and parameters."""
 
     call: Tag | None
@@ -62,11 +63,13 @@ class Tags:
     separator: tuple[str, ...] = ()
     drift: JsonCalls = field(default_factory=JsonCalls)
 
-    separators: ClassVar[str] = ",;]}"
-
     @property
     def heads(self) -> tuple[str, ...]:
         return self.call.begin if self.call else ()
+
+    @property
+    def closers(self) -> tuple[str, ...]:
+        return self.close
 
     @property
     def bare_start(self) -> str:
