@@ -150,7 +150,6 @@ class Nesting:
         if not self.at_key:
             self.sink('"')
 
-    @property
     def string_sink(self) -> Sink:
         """Where the text of the string at hand goes: a key is kept until it is whole."""
         return self._key.append if self.at_key else self.sink
@@ -161,7 +160,7 @@ class Nesting:
         shortcut = self._passing.get(place)
         if shortcut is None:
             plain = self._fixed[0].same[self.quote]
-            self._passing[place] = shortcut = r.passing(plain.fullmatch, self.string_sink)
+            self._passing[place] = shortcut = r.passing(plain.fullmatch, self.string_sink())
         return shortcut
 
     def end_string(self, closed: bool) -> None:
@@ -284,7 +283,7 @@ class Nesting:
                 self._write(out)
                 self.begin_string(tokens.quotes[group // 2 - 1])
                 if token := found[group]:
-                    self.string_sink(token)
+                    self.string_sink()(token)
                 return pos
             if at_key:
                 at_key = False
@@ -307,7 +306,7 @@ class Nesting:
         found = self._fixed[0].rest[self.quote](text, pos)
         assert found
         if piece := found[1]:
-            self.string_sink(piece)
+            self.string_sink()(piece)
         if found.lastindex == 2:
             self.end_string(True)
         return found.end()

@@ -15,13 +15,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from .events import Content, Event
 from .literals import Literals
 from .reader import Reader, Step
+from .reading.base import Outcome, ShapeReader
 from .schema import UNDECLARED, Tool
-from .shape import Outcome
 from .spec import INDENT, Format
 
 _FENCE = Literals(["```"])
@@ -33,7 +32,7 @@ class Run:
 
     def __init__(self, format: Format, tools: Mapping[str, Tool] | None) -> None:
         self.format = format
-        self.shape = format.shape
+        self.shape: ShapeReader = format.reading
         self.marks = format.marks
         self.tools = tools
         self.r = Reader()
@@ -41,7 +40,6 @@ class Run:
         self.marked = False  # … but a marker of its own
         self.fenced = False  # a code fence inside the block at hand is open
         self.listed = False  # a list inside the block at hand is open
-        self.worked_out: dict[Any, Any] = {}  # what the shape keeps for the message's next call
         self.siblings = False  # another call may follow in the block at hand
         self.opened: frozenset[int] = frozenset()  # levels of the wrappers around the block at hand
         self._open: frozenset[int] = (

@@ -80,6 +80,9 @@ class Literals:
     def __bool__(self) -> bool:
         return bool(self.spellings)
 
+    def may_start(self, character: str) -> bool:
+        return character in self._initials
+
     def here(self, r: Reader) -> Step[str]:
         """The longest spelling that stands at the reading position, or "". Reads nothing."""
         while (found := self.seen(r)) is None:

@@ -240,7 +240,7 @@ class LooseReader:
                     r.shortcut = nesting.passing(r)
                     yield
                     continue
-                closed = yield from self._string_text(nesting.quote, nesting.string_sink)
+                closed = yield from self._string_text(nesting.quote, nesting.string_sink())
                 nesting.end_string(closed)
                 if not closed:
                     return False

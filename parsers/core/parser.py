@@ -1,4 +1,4 @@
-"""`Parser`: chunks of text in, events out."""
+"""`EventParser`: chunks of text in, events out."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 from ..errors import ToolwireError
 from .driver import Run
 from .events import Event
+from .reading.call_text import TextRun
 from .schema import read_tools
-from .shapes.call_text import CallText, TextRun
+from .shapes import CallText
 from .spec import Format
 
 
@@ -28,10 +29,6 @@ class EventParser:
 
     def feed(self, chunk: str) -> list[Event]:
         """Take the next chunk of the model's text; returns what it decides."""
-        if not isinstance(chunk, str):
-            raise ToolwireError(
-                f"feed() takes a str, not {type(chunk).__name__}: decode the model's output first."
-            )
         reader = self._reader
         if chunk and reader.shortcut is not None:
             events = reader.shortcut(chunk)

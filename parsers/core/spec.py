@@ -8,11 +8,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from .literals import MOST_REPEATS, Literals, beginning, cut_off, first_characters
 from .marks import Marks
 from .reader import Matches
-from .shape import Shape
+from .shapes import Shape
+
+if TYPE_CHECKING:
+    from .reading.base import ShapeReader
 
 #: what may stand between a line's start and a bare call
 INDENT = " \t\r"
@@ -60,6 +64,13 @@ class Format:
             levels=[*(wrapper.close for wrapper in self.wrappers), self.shape.closers],
             heads=self.shape.heads,
         )
+
+    @cached_property
+    def reading(self) -> ShapeReader:
+        """What reads its calls."""
+        from .reading import reader_of  # it knows the formats
+
+        return reader_of(self.shape)
 
     @cached_property
     def triggers(self) -> Triggers:

@@ -27,8 +27,9 @@ from sglang.srt.environ import envs
 from sglang.srt.function_call.base_format_detector import BaseFormatDetector
 from sglang.srt.function_call.core_types import StreamingParseResult
 
-from .. import Parser, get_format
+from .. import get_format
 from ..core.events import Arguments, CallEnd, CallStart, Content, Event
+from ..core.parser import EventParser
 from .sglang_results import item, result
 from .structural_tags import constrain, reading_format
 from .tools import Choice, read_choice, tool_dicts
@@ -53,7 +54,7 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
 
     def _reset(self) -> None:
         self.incomplete_tool_call_indices: set[int] = set()
-        self._parser: Parser | None = None
+        self._parser: EventParser | None = None
         self._feed: Callable[[str], Sequence[Event]] | None = None
         self._known: frozenset[str] | None = None  # None: unknown tools may be called, too
         self._held: list[str] = []  # text that follows a call and waits for the next result
@@ -121,7 +122,7 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
             return False
 
     def _skim(self, text: str) -> Iterator[Event]:
-        parser = Parser(self.toolwire_format)
+        parser = EventParser(get_format(self.toolwire_format))
         for start in range(0, len(text), _STEP):
             yield from parser.feed(text[start : start + _STEP])
         yield from parser.finish()
@@ -174,7 +175,7 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         if not envs.SGLANG_FORWARD_UNKNOWN_TOOLS.get():
             self._known = frozenset(tool["function"]["name"] for tool in declared)
         name = reading_format(get_format(self.toolwire_format), declared, self._choice)
-        self._parser = Parser(name, declared or None)
+        self._parser = EventParser(get_format(name), declared or None)
         self._feed = self._parser.feed
         return self._feed
 

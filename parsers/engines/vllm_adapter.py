@@ -21,8 +21,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from .. import Parser, get_format
+from .. import get_format
 from ..core.events import Arguments, CallStart, Content, Event
+from ..core.parser import EventParser
 from ..openai import make_id
 from . import vllm_api
 from .startup_checks import check_model
@@ -44,7 +45,7 @@ class Adapter:
     def __init__(self, tokenizer: Any, tools: Any = None, *rest: Any, **more: Any) -> None:
         super().__init__(tokenizer, tools, *rest, **more)  # type: ignore[call-arg]
         self._make = self._api.messages
-        self._parser: Parser | None = None
+        self._parser: EventParser | None = None
         self._feed: Callable[[str], Any] | None = None
         self._single = False
         self._held: list[str] = []  # text that waits until the open call's message is out
@@ -88,7 +89,7 @@ class Adapter:
     def _tools(self, request: Any) -> list[dict[str, Any]]:
         return tool_dicts(self._api.get_function_tools(request.tools or []))
 
-    def _open(self, request: Any) -> Parser | None:
+    def _open(self, request: Any) -> EventParser | None:
         """The core's parser for this request; None where text is just text."""
         choice = read_choice(request.tool_choice, request.tools)
         if choice.mode == "none":
@@ -97,7 +98,7 @@ class Adapter:
         tools = self._tools(request)
         if not choice.forced and _offers_an_answer(request):
             choice = Choice("required")
-        return Parser(self._format(tools, choice), tools or None)
+        return EventParser(get_format(self._format(tools, choice)), tools or None)
 
     def _format(self, tools: list[dict[str, Any]], choice: Choice) -> str:
         return reading_format(get_format(self.toolwire_format), tools, choice)

@@ -6,8 +6,7 @@ import re
 from dataclasses import replace
 
 from ..core.literals import beginning
-from ..core.shapes import Tags
-from ..core.shapes.tags import Tag
+from ..core.shapes import Tag, Tags
 from ..core.spec import Format, Wrapper
 
 

@@ -32,9 +32,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from ..core import shapes
 from ..core.events import Arguments, CallEnd, CallStart
 from ..core.parser import EventParser
-from ..core.shape import Shape
-from ..core.shapes import CallText, NamedJson, Tags
-from ..core.shapes.tags import Tag
+from ..core.shapes import CallText, NamedJson, Shape, Tag, Tags
 from ..core.spec import Format
 from ..errors import ToolwireError
 from .registry import get_format
@@ -43,7 +41,7 @@ from .toml_text import Path, line_of, read_toml, write_toml
 
 #: What `kind` stands for: json_calls is JsonCalls.
 KINDS: dict[str, type] = {
-    re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): getattr(shapes, name) for name in shapes.__all__
+    re.sub(r"(?<!^)(?=[A-Z])", "_", shape.__name__).lower(): shape for shape in shapes.ALL
 }
 
 #: Fields that are regular expressions, and whether one has to have a group named `name`.

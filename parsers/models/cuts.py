@@ -15,8 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ..core.shape import Shape
-from ..core.shapes import JsonCalls, Labels, NamedJson
+from ..core.shapes import JsonCalls, Labels, NamedJson, Shape
 from .around import Around, tokens, without_fences
 
 Call: TypeAlias = tuple[str, dict[str, Any]]

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.shapes import Tags
-from ..core.shapes.tags import Tag
+from ..core.shapes import Tag, Tags
 from ..formats.tagged import key_value_tag
 from .around import common_end, common_start, joined, tokens
 from .cuts import Call, Cut, Sample, Span, around, find_word

@@ -8,9 +8,17 @@ from typing import Any
 
 from hypothesis import strategies as st
 from toolwire import Format, Wrapper
-from toolwire.core.shape import Shape
-from toolwire.core.shapes import BareKeys, CallText, JsonCalls, Labels, NamedJson, Pythonic, Tags
-from toolwire.core.shapes.tags import Tag
+from toolwire.core.shapes import (
+    BareKeys,
+    CallText,
+    JsonCalls,
+    Labels,
+    NamedJson,
+    Pythonic,
+    Shape,
+    Tag,
+    Tags,
+)
 from toolwire.formats.tagged import key_value_tag
 
 #: What a TOML file can hold.

@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from toolwire import Format, parse
-from toolwire.core.shapes.tags import Tag
+from toolwire.core.shapes import Tag
 from toolwire.formats.toml_specs import KINDS, load_formats
 
 PAGE = (Path(__file__).parents[2] / "docs" / "adding-a-format.md").read_text(encoding="utf-8")

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire import Format, ToolwireError, Wrapper, get_format, list_formats, parse
-from toolwire.core.shapes import JsonCalls, NamedJson, Pythonic, Tags
-from toolwire.core.shapes.tags import Tag
+from toolwire.core.shapes import JsonCalls, NamedJson, Pythonic, Tag, Tags
 from toolwire.formats.tagged import key_value_tag
 from toolwire.formats.toml_specs import dump_format, load_formats
 

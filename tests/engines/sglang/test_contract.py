@@ -11,7 +11,7 @@ from engine_cases import ADD_ONE_TWO, CASES, ONE_TWO, STRING, TOOLS, Case, block
 from sglang.srt.environ import envs
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
 from sglang_driving import chunkings, closed_by_text, make_parser, stream, whole
-from toolwire.engines import sglang_plugin
+from toolwire.engines import sglang_adapter, sglang_plugin
 from toolwire.engines.names import sglang_names
 
 TABLE = FunctionCallParser.ToolCallParserEnum
@@ -151,20 +151,28 @@ def test_a_detector_may_read_a_second_text() -> None:
         assert whole(parser, ADD_ONE_TWO).calls == [("add", ONE_TWO)]
 
 
+class Broken:
+    """A parser with a fault, and its `feed`."""
+
+    def __init__(self, *_: Any) -> None:
+        self.feed = self
+
+    def __call__(self, text: str) -> Any:
+        raise RuntimeError("a fault")
+
+    def finish(self) -> Any:
+        raise RuntimeError("a fault")
+
+
 @pytest.mark.parametrize("where", ["feed", "finish"])
 def test_a_fault_of_ours_is_text_and_a_line_in_the_log(
     where: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: Any) -> Any:
-        raise RuntimeError("a fault")
-
     parser = make_parser("toolwire_hermes", TOOLS)
     cut = ADD_ONE_TWO.index("2}")
     first = parser.parse_stream_chunk(ADD_ONE_TWO[:cut])
     assert first[1][0].name == "add"
-    monkeypatch.setattr(toolwire.Parser, where, fail)
-    if where == "feed":
-        parser.detector._feed = parser.detector._parser.feed
+    monkeypatch.setattr(parser.detector, "_feed" if where == "feed" else "_parser", Broken())
     with caplog.at_level(logging.ERROR):
         text = "".join(parser.parse_stream_chunk(piece)[0] for piece in ("one ", "two"))
         text += parser.parse_stream_end()[0]
@@ -174,10 +182,7 @@ def test_a_fault_of_ours_is_text_and_a_line_in_the_log(
 
 
 def test_a_fault_of_ours_in_a_whole_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any) -> Any:
-        raise RuntimeError("a fault")
-
-    monkeypatch.setattr(toolwire.Parser, "feed", fail)
+    monkeypatch.setattr(sglang_adapter, "EventParser", Broken)
     assert whole(make_parser("toolwire_hermes", TOOLS), ADD_ONE_TWO).content == ADD_ONE_TWO
     content, calls = make_parser("toolwire_hermes", TOOLS).parse_non_stream(ADD_ONE_TWO)
     assert (content, calls) == (ADD_ONE_TWO, [])

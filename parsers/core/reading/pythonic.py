@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..callargs import CallArguments, Output, arguments_begin, char_ahead, word_ahead
 from ..loose import Dialect
 from ..names import PLAIN
 from ..reader import Step
-from ..shape import Outcome, Shape
+from .base import Outcome, ShapeReader
 
 if TYPE_CHECKING:
     from ..driver import Run
@@ -20,17 +19,8 @@ if TYPE_CHECKING:
 _DIALECT = Dialect()
 
 
-@dataclass(frozen=True, slots=True)
-class Pythonic(Shape):
+class PythonicReader(ShapeReader):
     """Calls as Python writes them."""
-
-    @property
-    def separators(self) -> str:
-        return ",]"
-
-    @property
-    def bare_start(self) -> str:
-        return r"\["
 
     def may_start(self, character: str) -> bool:
         return character in PLAIN

@@ -8,39 +8,37 @@ A whole JSON object or array in the same place (a model that drifts) is read as 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..jsontext import VALUE_START, read_arguments
-from ..literals import literals
+from ..literals import Literals
 from ..names import read_word
-from ..reader import Step
-from ..shape import Outcome, Shape
-from .json_calls import JsonCalls
+from ..reader import Matches, Step
+from ..shapes import NamedJson
+from .base import Outcome, ShapeReader
+from .json_calls import JsonCallsReader
 
 if TYPE_CHECKING:
     from ..driver import Run
 
 
-@dataclass(frozen=True, slots=True)
-class NamedJson(Shape):
+class NamedJsonReader(ShapeReader):
     """A name, perhaps an id, a separator, and the arguments."""
 
-    #: what stands between name and arguments; a newline will do where this is empty
-    separator: tuple[str, ...] = ()
-    #: what stands before the call's id, where it has one
-    id_separator: tuple[str, ...] = ()
-    #: how to take the name out of the header; the whole header is then the call's id
-    header: str = ""
-    drift: JsonCalls = field(default_factory=JsonCalls)
+    def __init__(self, shape: NamedJson) -> None:
+        super().__init__(shape)
+        self._separator: Literals = Literals(shape.separator)
+        self._id_separator: Literals = Literals(shape.id_separator)
+        self._header: Matches | None = re.compile(shape.header).fullmatch if shape.header else None
+        self._drift = JsonCallsReader(shape.drift)
 
     def may_start(self, character: str) -> bool:
-        return self.drift.may_start(character)
+        return self._drift.may_start(character)
 
     def read(self, run: Run) -> Step[Outcome]:
         r = run.r
-        if self.drift.may_start((yield from r.peek())):
-            return (yield from self.drift.read(run))
+        if self._drift.may_start((yield from r.peek())):
+            return (yield from self._drift.read(run))
         if not run.inside_all():
             return Outcome.NOTHING
         word = yield from read_word(r)
@@ -48,10 +46,10 @@ class NamedJson(Shape):
         if not run.allowed(name):
             return Outcome.NOTHING
         space = yield from r.skip_space()
-        if (yield from self._skip(run, self.id_separator)):
+        if (yield from self._skip(run, self._id_separator)):
             id = (yield from read_word(r)) or None
             space = yield from r.skip_space()
-        separated = (yield from self._skip(run, self.separator)) or "\n" in space
+        separated = (yield from self._skip(run, self._separator)) or "\n" in space
         yield from run.skip_fence()
         first = yield from r.peek()
         if first and (yield from run.at_closer()):
@@ -64,13 +62,13 @@ class NamedJson(Shape):
         return Outcome.CALL
 
     def _name_and_id(self, word: str) -> tuple[str, str | None]:
-        if not self.header:
+        if self._header is None:
             return word, None
-        found = re.fullmatch(self.header, word)
+        found = self._header(word)
         return (found["name"], word) if found else ("", None)
 
-    def _skip(self, run: Run, spellings: tuple[str, ...]) -> Step[bool]:
-        found = yield from literals(spellings).here(run.r)
+    def _skip(self, run: Run, spellings: Literals) -> Step[bool]:
+        found = yield from spellings.here(run.r)
         if found:
             run.r.take(run.r.pos + len(found))
             yield from run.r.skip_space()

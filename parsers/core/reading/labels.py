@@ -10,42 +10,46 @@ array in the same place is read as such.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..jsontext import VALUE_START, read_arguments
-from ..literals import literals
+from ..literals import Literals
 from ..reader import Step
-from ..shape import Outcome, Shape
-from .json_calls import KNOWN_KEYS, JsonCalls
+from ..shapes import Labels
+from .base import Outcome, ShapeReader
+from .json_calls import KNOWN_KEYS, JsonCallsReader
 
 if TYPE_CHECKING:
     from ..driver import Run
 
 _LINE = re.compile(r"[^\r\n<]*")
+_OTHERS: Final = Literals(f"{label}:" for label in KNOWN_KEYS)
 
 
-@dataclass(frozen=True, slots=True)
-class Labels(Shape):
+class LabelsReader(ShapeReader):
     """Labelled lines."""
 
-    name_label: str = "name"
-    argument_labels: tuple[str, ...] = ("arguments", "parameters")
-    drift: JsonCalls = field(default_factory=JsonCalls)
+    def __init__(self, shape: Labels) -> None:
+        super().__init__(shape)
+        self._name_label: str = shape.name_label
+        self._argument_labels: tuple[str, ...] = shape.argument_labels
+        labels = (shape.name_label, *shape.argument_labels, *KNOWN_KEYS)
+        self._labels: Literals = Literals(f"{label}:" for label in labels)
+        self._drift = JsonCallsReader(shape.drift)
 
     def may_start(self, character: str) -> bool:
-        return self.drift.may_start(character) or character.isalpha()
+        return self._drift.may_start(character) or character.isalpha()
 
     def read(self, run: Run) -> Step[Outcome]:
         r = run.r
-        if self.drift.may_start((yield from r.peek())):
-            return (yield from self.drift.read(run))
+        if self._drift.may_start((yield from r.peek())):
+            return (yield from self._drift.read(run))
         name = ""
         early: list[str] | None = None
         complete = False
         while True:
             label = yield from self._label(run)
-            if label == self.name_label and not name:
+            if label == self._name_label and not name:
                 name = yield from self._rest_of_line(run)
                 if not name:
                     return Outcome.NOTHING
@@ -54,7 +58,7 @@ class Labels(Shape):
                     for piece in early:
                         r.arguments(piece)
                     break
-            elif label in self.argument_labels and early is None:
+            elif label in self._argument_labels and early is None:
                 yield from r.skip_space()
                 if (yield from r.peek()) not in VALUE_START:
                     return self._without_arguments(run, name, early, (yield from run.at_closer()))
@@ -85,8 +89,7 @@ class Labels(Shape):
     def _label(self, run: Run) -> Step[str]:
         """Read `label:` if one of ours stands here, else nothing."""
         r = run.r
-        known = (self.name_label, *self.argument_labels, *KNOWN_KEYS)
-        found = yield from literals(tuple(f"{label}:" for label in known)).here(r)
+        found = yield from self._labels.here(r)
         r.take(r.pos + len(found))
         return found[:-1]
 
@@ -108,10 +111,9 @@ class Labels(Shape):
     def _other_lines(self, run: Run) -> Step[None]:
         """Behind the arguments: the call's other labels are markup."""
         r = run.r
-        others = literals(tuple(f"{label}:" for label in KNOWN_KEYS))
         while True:
             r.gap((yield from r.skip_space()))
-            found = yield from others.here(r)
+            found = yield from _OTHERS.here(r)
             if not found:
                 return
             r.gap_is_markup()

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ..callargs import CallArguments, Output, arguments_begin
 from ..driver import Run
@@ -23,7 +22,6 @@ from ..names import LONGEST, PLAIN
 from ..reader import Step
 from ..repeats import Repeats
 from ..schema import Tool
-from ..shape import Outcome, Shape
 from ..spec import Format
 
 _DIALECT = Dialect()
@@ -37,23 +35,6 @@ _PLAIN_PROSE = re.compile(
 ).fullmatch
 _TICKS = re.compile(r"`+").match
 _LONGEST_FENCE_LINE = 100
-
-
-@dataclass(frozen=True, slots=True)
-class CallText(Shape):
-    """`Name(args)` in plain text."""
-
-    @property
-    def separators(self) -> str:
-        return ""
-
-    def may_start(self, character: str) -> bool:
-        return character in PLAIN
-
-    def read(self, run: Run) -> Step[Outcome]:
-        """Only `TextRun` knows where in the text a call may stand."""
-        yield from ()
-        return Outcome.NOTHING
 
 
 class TextRun(Run):

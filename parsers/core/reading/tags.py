@@ -12,19 +12,18 @@ that is open, the end of the message, or the opener of another call. A chain tha
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..building import ObjectBuilder, value_of
 from ..jsontext import read_arguments
-from ..literals import Literals, any_of, beginning, cut_off, first_characters, literals
+from ..literals import Literals, any_of, beginning, cut_off, first_characters
 from ..names import read_word
-from ..reader import Reader, Step
+from ..reader import Matches, Reader, Step
 from ..schema import JSON_TYPES, Kind, Tool
-from ..shape import Outcome, Shape
-from ..spec import Wrapper
-from .json_calls import JsonCalls
+from ..shapes import Tag, Tags
+from .base import Outcome, ShapeReader
+from .json_calls import JsonCallsReader
 
 if TYPE_CHECKING:
     from ..driver import Run
@@ -32,58 +31,40 @@ if TYPE_CHECKING:
 #: what a tag says about a value: `string="true"`, `string="false"`
 _SAID = {"true": Kind(frozenset({"string"})), "false": Kind(JSON_TYPES - {"string"})}
 _LONGEST_TAG = 600
-_inner = lru_cache(maxsize=256)(re.compile)
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """An opening tag: how it begins, how it ends, and the name in it.
-
-    `unfinished` is what may stand behind its beginning where the message ends inside the tag.
-    """
-
-    begin: tuple[str, ...]
-    end: str = ">"
-    inner: str = (
-        r"""\s*["']?(?P<name>[^"'<>\n]+?)["']?"""
-        r"""(?:\s+string\s*=\s*["'](?P<string>true|false)["']|\s+[\w:.-]+\s*=\s*"[^"]*")*\s*"""
-    )
-    unfinished: str = r"[^<>\n]*"
-
-
-@dataclass(frozen=True, slots=True)
-class Tags(Shape):
+class TagsReader(ShapeReader):
     """Tags for calls and parameters."""
 
-    call: Tag | None
-    parameter: Tag
-    parameter_close: tuple[str, ...]
-    close: tuple[str, ...] = ()
-    #: what stands between a name without tag and the first parameter
-    separator: tuple[str, ...] = ()
-    drift: JsonCalls = field(default_factory=JsonCalls)
+    def __init__(self, shape: Tags) -> None:
+        super().__init__(shape)
+        self._starts: frozenset[str] = frozenset(head[0] for head in shape.heads)
+        self._call: OpeningTag | None = OpeningTag(shape.call) if shape.call else None
+        self._separator: Literals = Literals(shape.separator)
+        self._drift = JsonCallsReader(shape.drift)
+        self.parameter = OpeningTag(shape.parameter)
+        self._closers: tuple[tuple[str, ...], ...] = (shape.parameter_close, shape.close)
+        self._plans: dict[frozenset[int], _Plan] = {}
 
-    @property
-    def heads(self) -> tuple[str, ...]:
-        return self.call.begin if self.call else ()
-
-    @property
-    def closers(self) -> tuple[str, ...]:
-        return self.close
-
-    @property
-    def bare_start(self) -> str:
-        return any_of(self.heads)
+    def plan(self, run: Run) -> _Plan:
+        """What to look for in the values of the call at hand."""
+        plan = self._plans.get(run.opened)
+        if plan is None:
+            around = [
+                run.format.wrappers[level].close for level in sorted(run.opened, reverse=True)
+            ]
+            row = [close for close in (*self._closers, *around) if close]
+            plan = self._plans[run.opened] = _Plan(row, self.parameter.begin.spellings)
+        return plan
 
     def may_start(self, character: str) -> bool:
-        heads = any(head.startswith(character) for head in self.heads)
-        return bool(character) and (heads or self.drift.may_start(character))
+        return character in self._starts or self._drift.may_start(character)
 
     def read(self, run: Run) -> Step[Outcome]:
         r = run.r
         first = r.text[r.pos] if r.pos < len(r.text) else (yield from r.peek())
-        if not run.bare and self.drift.may_start(first):
-            return (yield from self.drift.read(run))
+        if not run.bare and self._drift.may_start(first):
+            return (yield from self._drift.read(run))
         name = yield from self._name(run)
         if not run.allowed(name):
             return Outcome.NOTHING
@@ -91,11 +72,11 @@ class Tags(Shape):
         if (yield from run.at_closer()):
             r.call_without_arguments(name)
             return Outcome.CALL
-        if self.call and (yield from r.peek()) == "{":
+        if self._call and (yield from r.peek()) == "{":
             r.start_call(name)
             r.end_call((yield from read_arguments(r, run.marks, r.arguments)))
             return Outcome.CALL
-        opening = yield from read_tag(r, self.parameter)
+        opening = yield from self.parameter.read(r)
         if opening is None:
             return Outcome.NOTHING
         r.start_call(name)
@@ -103,67 +84,78 @@ class Tags(Shape):
         return Outcome.CALL
 
     def _name(self, run: Run) -> Step[str]:
-        if self.call:
-            opening = yield from read_tag(run.r, self.call)
+        if self._call:
+            opening = yield from self._call.read(run.r)
             return opening["name"] if opening else ""
         if not run.inside_all():
             return ""
         name = yield from read_word(run.r)
         yield from run.r.skip_space()
-        separator = yield from literals(self.separator).here(run.r)
+        separator = yield from self._separator.here(run.r)
         run.r.take(run.r.pos + len(separator))
         return name
 
 
-def tag_at(text: str, start: int, tag: Tag) -> tuple[re.Match[str] | None, int]:
-    """The opening tag at `start`, if all of it is there, and where it ends."""
-    begin = literals(tag.begin).match(text, start)
-    if begin is None:
-        return None, 0
-    end = text.find(tag.end, begin.end(), begin.end() + _LONGEST_TAG)
-    if end < 0:
-        return None, 0
-    return _inner(tag.inner).fullmatch(text, begin.end(), end), end + len(tag.end)
+class OpeningTag:
+    """Reads an opening tag."""
 
+    __slots__ = ("_end", "_inner", "begin", "says_string", "unfinished")
 
-def read_tag(r: Reader, tag: Tag) -> Step[re.Match[str] | None]:
-    """Read an opening tag; None if there is none here (its beginning may have been read then)."""
-    found, end = tag_at(r.text, r.pos, tag)
-    if found:
-        r.take(end)
+    def __init__(self, tag: Tag) -> None:
+        inner = re.compile(tag.inner)
+        self.begin: Literals = Literals(tag.begin)
+        self._end: str = tag.end
+        self._inner = inner.fullmatch
+        #: whether it may say that its value is a string, or that it is none
+        self.says_string = "string" in inner.groupindex
+        self.unfinished: Matches = re.compile(tag.unfinished).fullmatch
+
+    def at(self, text: str, start: int) -> tuple[re.Match[str] | None, int]:
+        """The tag at `start`, if all of it is there, and where it ends."""
+        begin = self.begin.match(text, start)
+        if begin is None:
+            return None, 0
+        inside = begin.end()
+        end = text.find(self._end, inside, inside + _LONGEST_TAG)
+        if end < 0:
+            return None, 0
+        return self._inner(text, inside, end), end + len(self._end)
+
+    def read(self, r: Reader) -> Step[re.Match[str] | None]:
+        """Read a tag; None if there is none here (its beginning may have been read then)."""
+        found, end = self.at(r.text, r.pos)
+        if found:
+            r.take(end)
+            return found
+        begin = yield from self.begin.here(r)
+        if not begin:
+            return None
+        r.take(r.pos + len(begin))
+        searched = 0
+        while True:
+            end = r.text.find(self._end, max(r.pos, r.pos + searched - len(self._end)))
+            if end >= 0 or r.eof or len(r.text) - r.pos > _LONGEST_TAG:
+                break
+            searched = len(r.text) - r.pos
+            yield
+        if not 0 <= end - r.pos <= _LONGEST_TAG:
+            return None
+        found = self._inner(r.text, r.pos, end)
+        if found:
+            r.take(end + len(self._end))
         return found
-    begin = yield from literals(tag.begin).here(r)
-    if not begin:
-        return None
-    r.take(r.pos + len(begin))
-    searched = 0
-    while True:
-        end = r.text.find(tag.end, max(r.pos, r.pos + searched - len(tag.end)))
-        if end >= 0 or r.eof or len(r.text) - r.pos > _LONGEST_TAG:
-            break
-        searched = len(r.text) - r.pos
-        yield
-    if not 0 <= end - r.pos <= _LONGEST_TAG:
-        return None
-    found = _inner(tag.inner).fullmatch(r.text, r.pos, end)
-    if found:
-        r.take(end + len(tag.end))
-    return found
 
 
 class _Call:
     """Reads a call's parameters."""
 
-    def __init__(self, shape: Tags, run: Run, name: str) -> None:
-        self.shape = shape
+    def __init__(self, shape: TagsReader, run: Run, name: str) -> None:
         self.run = run
         self.r = run.r
+        self.tag = shape.parameter
+        self.plan = shape.plan(run)
         self.tool: Tool = run.tool(name)
         self.object = ObjectBuilder(self.r.arguments)
-        opened = run.opened
-        if opened not in run.worked_out:
-            run.worked_out[opened] = _plan(shape, run.format.wrappers, opened)
-        self.plan: _Plan = run.worked_out[opened]
 
     def read(self, opening: re.Match[str]) -> Step[bool]:
         """Behind the first parameter's opening tag. Returns whether the model finished the call."""
@@ -178,12 +170,12 @@ class _Call:
         """Read a value, and what ends it: the next opening tag, or whether the call is complete."""
         r = self.r
         key = (opening["name"] or "").strip()
-        said = opening["string"] if "string" in opening.re.groupindex else None
+        said = opening["string"] if self.tag.says_string else None
         kind = _SAID[said] if said else self.tool.kind(key)
         self.object.key(key)
         value = value_of(kind, r)
         inline = not (yield from r.skip_newline())
-        search, passing = self.plan.stops.search, None
+        search, passing = self.plan.stops, None
         newline = ""  # read, but part of the value only if no closing tag follows it
         while True:
             found = search(r.text, r.pos)
@@ -197,7 +189,7 @@ class _Call:
                     value.cut()
                     return False
                 if found is None and not newline:
-                    passing = passing or value.passing(self.plan.plain.fullmatch)
+                    passing = passing or value.passing(self.plan.plain)
                     r.shortcut = passing
                 yield
                 continue
@@ -207,7 +199,7 @@ class _Call:
                 newline = r.take(found.end() - len(tag))
             pieces = [newline]
             ended: re.Match[str] | bool | None
-            if tag in self.shape.parameter.begin:
+            if tag in self.tag.begin.spellings:
                 ended = yield from self._unclosed(inline, pieces)
             else:
                 ended = self._whole_chain() or (yield from self._chain(pieces))
@@ -222,16 +214,16 @@ class _Call:
         the parameter's closer and the next one's opening tag; or the closers of everything."""
         r, plan = self.r, self.plan
         text = r.text
-        closer = plan.closer.match(text, r.pos)
+        closer = plan.closer(text, r.pos)
         if closer is None:
             return False
         behind = closer.end()
-        opening, end = tag_at(text, behind, self.shape.parameter)
+        opening, end = self.tag.at(text, behind)
         starts = self.run.marks.starts
         if opening and not (plan.above[1].match(text, behind) or starts.match(text, behind)):
             r.take(end)
             return opening
-        if plan.whole_row.match(text, r.pos):
+        if plan.whole_row(text, r.pos):
             r.take(closer.end(1))
             return True
         return False
@@ -273,7 +265,7 @@ class _Call:
         """Behind a parameter's closer: the next parameter's opening tag, if that is what follows."""
         r = self.r
         r.hold()
-        opening = yield from read_tag(r, self.shape.parameter)
+        opening = yield from self.tag.read(r)
         read = r.held_since(0)
         r.drop()
         if opening is None and r.eof and self._cut_off_tag(read):
@@ -285,10 +277,9 @@ class _Call:
     def _cut_off_tag(self, begin: str) -> bool:
         """Whether the message ends inside a parameter's opening tag, whose `begin` was read."""
         rest = self.r.text[self.r.pos :]
-        tag = self.shape.parameter
         if begin:
-            return re.fullmatch(tag.unfinished, rest) is not None
-        return literals(tag.begin).begun(rest)
+            return self.tag.unfinished(rest) is not None
+        return self.tag.begin.begun(rest)
 
     def _unclosed(self, inline: bool, pieces: list[str]) -> Step[re.Match[str] | None]:
         """At a parameter's opening tag at the start of a line, inside a value that was not closed.
@@ -298,7 +289,7 @@ class _Call:
         """
         r = self.r
         r.hold()
-        opening = yield from read_tag(r, self.shape.parameter)
+        opening = yield from self.tag.read(r)
         pieces.append(r.held_since(0))
         r.drop()
         if opening is None:
@@ -310,31 +301,24 @@ class _Call:
         return opening if same_line == inline else None
 
 
-@dataclass(frozen=True, slots=True)
 class _Plan:
-    """What to look for in a call's values, given the wrappers around it."""
+    """What to look for in a call's values: the closers that end a call, innermost first."""
 
-    closer: re.Pattern[str]  # of a parameter (its first group), and the whitespace behind it
-    whole_row: re.Pattern[str]  # a closer of each kind that ends a call, innermost first
-    row: tuple[Literals, ...]  # the closers that end a call, innermost first
-    above: tuple[Literals, ...]  # above[i]: those from row[i] on
-    stops: re.Pattern[str]  # what to stop at in a value
-    plain: re.Pattern[str]  # text in a value that nothing has to be looked at in
+    __slots__ = ("above", "closer", "plain", "row", "stops", "whole_row")
 
-
-@lru_cache(maxsize=256)
-def _plan(shape: Tags, wrappers: tuple[Wrapper, ...], opened: frozenset[int]) -> _Plan:
-    around = [wrappers[level].close for level in sorted(opened, reverse=True)]
-    row = [close for close in (shape.parameter_close, shape.close, *around) if close]
-    above = [[c for close in row[i:] for c in close] for i in range(len(row) + 1)]
-    return _Plan(
-        closer=re.compile(rf"({any_of(row[0])})\s*"),
-        whole_row=re.compile(r"\s*".join(f"(?:{any_of(close)})" for close in row)),
-        row=tuple(map(Literals, row)),
-        above=tuple(map(Literals, above)),
-        stops=_stops(above[0], shape.parameter.begin),
-        plain=_plain([*above[0], *shape.parameter.begin]),
-    )
+    def __init__(self, row: Sequence[Iterable[str]], begins: Sequence[str]) -> None:
+        """`begins` are the beginnings of a parameter's opening tag."""
+        above = [[c for close in row[i:] for c in close] for i in range(len(row) + 1)]
+        self.row = [Literals(close) for close in row]
+        #: above[i]: those from row[i] on
+        self.above = [Literals(closers) for closers in above]
+        #: the closer of a parameter (its first group), and the whitespace behind it
+        self.closer = re.compile(rf"({any_of(row[0])})\s*").match
+        #: a closer of each kind
+        self.whole_row = re.compile(r"\s*".join(f"(?:{any_of(close)})" for close in row)).match
+        #: what to stop at in a value; text in which nothing has to be looked at
+        self.stops = _stops(above[0], begins).search
+        self.plain: Matches = _plain([*above[0], *begins]).fullmatch
 
 
 def _plain(tags: list[str]) -> re.Pattern[str]:
@@ -343,7 +327,7 @@ def _plain(tags: list[str]) -> re.Pattern[str]:
     return re.compile(rf"[^{first}]*[^{first}\r\n]")
 
 
-def _stops(closers: list[str], begins: tuple[str, ...]) -> re.Pattern[str]:
+def _stops(closers: list[str], begins: Sequence[str]) -> re.Pattern[str]:
     """What to stop at in a value; `lastindex` is None where the end of the text cuts it off.
 
     The newline before a closing tag belongs to the tag. A parameter's opening tag in a value is looked

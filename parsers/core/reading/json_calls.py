@@ -12,12 +12,12 @@ not those of a call is prose at once, so that a plain JSON answer streams.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..jsontext import VALUE_START, ignore, read_arguments, read_key, read_name, read_value
 from ..reader import Step
-from ..shape import Outcome, Shape
+from ..shapes import JsonCalls
+from .base import Outcome, ShapeReader
 
 if TYPE_CHECKING:
     from ..driver import Run
@@ -26,17 +26,14 @@ if TYPE_CHECKING:
 KNOWN_KEYS = frozenset({"id", "type", "function", "index", "call_id", "tool_call_id"})
 
 
-@dataclass(frozen=True, slots=True)
-class JsonCalls(Shape):
+class JsonCallsReader(ShapeReader):
     """Calls as JSON objects."""
 
-    name_keys: tuple[str, ...] = ("name",)
-    argument_keys: tuple[str, ...] = ("arguments", "parameters")
-    name_is_key: bool = False
-
-    @property
-    def bare_start(self) -> str:
-        return r"\{|\[|```"
+    def __init__(self, shape: JsonCalls) -> None:
+        super().__init__(shape)
+        self.name_keys: tuple[str, ...] = shape.name_keys
+        self.argument_keys: tuple[str, ...] = shape.argument_keys
+        self.name_is_key: bool = shape.name_is_key
 
     def may_start(self, character: str) -> bool:
         return character in ("{", "[", "`")
@@ -60,7 +57,7 @@ class JsonCalls(Shape):
 class _ObjectReader:
     """Reads one object that may be a call, from its brace on."""
 
-    def __init__(self, shape: JsonCalls, run: Run) -> None:
+    def __init__(self, shape: JsonCallsReader, run: Run) -> None:
         self.shape = shape
         self.run = run
         self.r = run.r

@@ -5,36 +5,37 @@ call:NAME{k:<|"|>v<|"|>,n:42}
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..literals import literals
+from ..literals import Literals
 from ..loose import Dialect, LooseReader
 from ..names import read_word
 from ..reader import Step
-from ..shape import Outcome, Shape
-from .json_calls import JsonCalls
+from ..shapes import BareKeys
+from .base import Outcome, ShapeReader
+from .json_calls import JsonCallsReader
 
 if TYPE_CHECKING:
     from ..driver import Run
 
 
-@dataclass(frozen=True, slots=True)
-class BareKeys(Shape):
+class BareKeysReader(ShapeReader):
     """A prefix, a name, and an object with bare keys."""
 
-    quote: str
-    prefix: str = "call:"
-    drift: JsonCalls = field(default_factory=JsonCalls)
+    def __init__(self, shape: BareKeys) -> None:
+        super().__init__(shape)
+        self._prefix: Literals = Literals([shape.prefix])
+        self._dialect = Dialect(quotes=(shape.quote, '"'), escapes=False, spacing_kept=False)
+        self._drift = JsonCallsReader(shape.drift)
 
     def may_start(self, character: str) -> bool:
-        return character == self.prefix[0] or self.drift.may_start(character)
+        return self._prefix.may_start(character) or self._drift.may_start(character)
 
     def read(self, run: Run) -> Step[Outcome]:
         r = run.r
-        if self.drift.may_start((yield from r.peek())):
-            return (yield from self.drift.read(run))
-        prefix = yield from literals((self.prefix,)).here(r)
+        if self._drift.may_start((yield from r.peek())):
+            return (yield from self._drift.read(run))
+        prefix = yield from self._prefix.here(r)
         if not prefix:
             return Outcome.NOTHING
         r.take(r.pos + len(prefix))
@@ -48,7 +49,6 @@ class BareKeys(Shape):
         if (yield from r.peek()) != "{":
             return Outcome.NOTHING
         r.start_call(name)
-        dialect = Dialect(quotes=(self.quote, '"'), escapes=False, spacing_kept=False)
-        loose = LooseReader(r, run.marks, dialect)
+        loose = LooseReader(r, run.marks, self._dialect)
         r.end_call((yield from loose.container(r.arguments, run.tool(name).kind)))
         return Outcome.CALL

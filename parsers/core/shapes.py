@@ -1,0 +1,146 @@
+"""The seven ways to write a call, as data. How each is read is in `core/reading/`.
+
+A format picks a shape and fills in its literals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .literals import any_of
+
+
+class Shape:
+    """A way to write calls; here is what most of them have in common."""
+
+    __slots__ = ()
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """Literals that a call begins with, where it has any of its own (`<function=`)."""
+        return ()
+
+    @property
+    def closers(self) -> tuple[str, ...]:
+        """Literals that end a call inside its wrappers (`</function>`)."""
+        return ()
+
+    @property
+    def separators(self) -> str:
+        """Characters that are markup between a call and its sibling or closer."""
+        return ",;]}"
+
+    @property
+    def bare_start(self) -> str:
+        """A pattern for what a call without any wrapper begins with, at the start of a line."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonCalls(Shape):
+    """Calls as JSON objects."""
+
+    name_keys: tuple[str, ...] = ("name",)
+    argument_keys: tuple[str, ...] = ("arguments", "parameters")
+    name_is_key: bool = False
+
+    @property
+    def bare_start(self) -> str:
+        return r"\{|\[|```"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedJson(Shape):
+    """A name, perhaps an id, a separator, and the arguments."""
+
+    #: what stands between name and arguments; a newline will do where this is empty
+    separator: tuple[str, ...] = ()
+    #: what stands before the call's id, where it has one
+    id_separator: tuple[str, ...] = ()
+    #: how to take the name out of the header; the whole header is then the call's id
+    header: str = ""
+    drift: JsonCalls = field(default_factory=JsonCalls)
+
+
+@dataclass(frozen=True, slots=True)
+class Labels(Shape):
+    """Labelled lines."""
+
+    name_label: str = "name"
+    argument_labels: tuple[str, ...] = ("arguments", "parameters")
+    drift: JsonCalls = field(default_factory=JsonCalls)
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """An opening tag: how it begins, how it ends, and the name in it.
+
+    `unfinished` is what may stand behind its beginning where the message ends inside the tag.
+    """
+
+    begin: tuple[str, ...]
+    end: str = ">"
+    inner: str = (
+        r"""\s*["']?(?P<name>[^"'<>\n]+?)["']?"""
+        r"""(?:\s+string\s*=\s*["'](?P<string>true|false)["']|\s+[\w:.-]+\s*=\s*"[^"]*")*\s*"""
+    )
+    unfinished: str = r"[^<>\n]*"
+
+
+@dataclass(frozen=True, slots=True)
+class Tags(Shape):
+    """Tags for calls and parameters."""
+
+    call: Tag | None
+    parameter: Tag
+    parameter_close: tuple[str, ...]
+    close: tuple[str, ...] = ()
+    #: what stands between a name without tag and the first parameter
+    separator: tuple[str, ...] = ()
+    drift: JsonCalls = field(default_factory=JsonCalls)
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        return self.call.begin if self.call else ()
+
+    @property
+    def closers(self) -> tuple[str, ...]:
+        return self.close
+
+    @property
+    def bare_start(self) -> str:
+        return any_of(self.heads)
+
+
+@dataclass(frozen=True, slots=True)
+class BareKeys(Shape):
+    """A prefix, a name, and an object with bare keys."""
+
+    quote: str
+    prefix: str = "call:"
+    drift: JsonCalls = field(default_factory=JsonCalls)
+
+
+@dataclass(frozen=True, slots=True)
+class Pythonic(Shape):
+    """Calls as Python writes them."""
+
+    @property
+    def separators(self) -> str:
+        return ",]"
+
+    @property
+    def bare_start(self) -> str:
+        return r"\["
+
+
+@dataclass(frozen=True, slots=True)
+class CallText(Shape):
+    """`Name(args)` in plain text."""
+
+    @property
+    def separators(self) -> str:
+        return ""
+
+
+ALL = (BareKeys, CallText, JsonCalls, Labels, NamedJson, Pythonic, Tags)

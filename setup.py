@@ -1,0 +1,53 @@
+"""Compiles the core where a wheel is built; everything else about the package is in pyproject.toml.
+
+mypyc turns the core's Python into C: the same files, about twice as quick. Where there is no C
+compiler, or Python's headers are missing, the wheel has just the Python files, and works the same.
+Only wheels are compiled: an editable install reads the Python files as they are. TOOLWIRE_COMPILE=0
+leaves it out, TOOLWIRE_COMPILE=1 makes a failure to compile an error.
+"""
+
+import os
+import shutil
+import sys
+from distutils.errors import CCompilerError, DistutilsError
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.build_ext import build_ext
+
+#: Data, not machinery: what others look into, as they may into any dataclass.
+INTERPRETED = {"__init__.py", "events.py", "schema.py", "shapes.py", "spec.py"}
+WISH = os.environ.get("TOOLWIRE_COMPILE", "")
+
+
+def extensions() -> list:
+    """The core's modules, as C. The package's folder has another name than the package, and mypyc
+    goes by folders, so it gets a copy."""
+    from mypyc.build import mypycify
+
+    folder = Path("build", "core")
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree("parsers", folder / "toolwire")
+    modules = (folder / "toolwire" / "core").rglob("*.py")
+    paths = sorted(str(path) for path in modules if path.name not in INTERPRETED)
+    flags = ["--config-file=", "--ignore-missing-imports"]
+    return mypycify([*flags, *paths], opt_level="2", debug_level="0", group_name="toolwire")
+
+
+class BuildAll(build_ext):
+    """All of the modules or none: half of them would not fit together."""
+
+    def run(self) -> None:
+        try:
+            super().run()
+        except (CCompilerError, DistutilsError, OSError) as error:
+            if WISH == "1":
+                raise
+            for extension in self.extensions:
+                Path(self.get_ext_fullpath(extension.name)).unlink(missing_ok=True)
+            self.extensions = []
+            print(f"The core was not compiled ({error}); its Python files are used as they are.")
+
+
+compiled = "bdist_wheel" in sys.argv and WISH != "0"
+setup(ext_modules=extensions() if compiled else [], cmdclass={"build_ext": BuildAll})
