@@ -10,29 +10,36 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Final
 
 from .building import ObjectBuilder
-from .loose import Dialect, LooseReader, literal, unfinished
+from .loose import Dialect, LooseReader, ignore_key, ignore_value, literal, unfinished
 from .marks import Marks
 from .names import LONGEST
 from .reader import Reader, Sink, Step
 from .schema import Kind, Tool, encode
 
-_WORD = re.compile("[A-Za-z0-9_.-]*").match
+_WORD: Final = re.compile("[A-Za-z0-9_.-]*").match
 #: a keyword that is there to the last, and what follows it
-_KEYWORD = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]{0,100})[ \t]?=(?=[^=])").match
-_LITERAL_START = frozenset("\"'-0123456789[{(")
-_LITERAL_WORDS = frozenset({"true", "false", "null", "True", "False", "None"})
+_KEYWORD: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]{0,100})[ \t]?=(?=[^=])").match
+_LITERAL_START: Final = frozenset("\"'-0123456789[{(")
+_LITERAL_WORDS: Final = frozenset({"true", "false", "null", "True", "False", "None"})
 
 
-@dataclass(frozen=True, slots=True)
 class Output:
     """Where arguments go: their text, and word of each member as it begins and ends."""
 
-    write: Sink
-    on_key: Callable[[str], None] = lambda key: None
-    on_value: Callable[[], None] = lambda: None
+    __slots__ = ("on_key", "on_value", "write")
+
+    def __init__(
+        self,
+        write: Sink,
+        on_key: Callable[[str], None] = ignore_key,
+        on_value: Callable[[], None] = ignore_value,
+    ) -> None:
+        self.write = write
+        self.on_key = on_key
+        self.on_value = on_value
 
 
 def word_ahead(r: Reader, offset: int) -> Step[str]:
@@ -52,11 +59,14 @@ def char_ahead(r: Reader, offset: int) -> Step[str]:
     return r.text[r.pos + offset : r.pos + offset + 1]
 
 
+def _whole_keyword(r: Reader) -> tuple[str, int] | None:
+    """What `_keyword_ahead` gives, where all of the keyword is there."""
+    found = _KEYWORD(r.text, r.pos)
+    return (found[1], found.end() - r.pos) if found else None
+
+
 def _keyword_ahead(r: Reader) -> Step[tuple[str, int]]:
     """The keyword that stands here and how long it is with its `=`; ("", 0) if there is none."""
-    whole = _KEYWORD(r.text, r.pos)
-    if whole:
-        return whole[1], whole.end() - r.pos
     word = yield from word_ahead(r, 0)
     if not word or not (word[0].isalpha() or word[0] == "_"):
         return "", 0
@@ -74,7 +84,7 @@ def arguments_begin(r: Reader, bare_words: bool) -> Step[bool]:
     `bare_words`: whether a word without quotes may be a value.
     """
     offset = 0
-    _, length = yield from _keyword_ahead(r)
+    _, length = _whole_keyword(r) or (yield from _keyword_ahead(r))
     if length:
         offset = length
         while (yield from char_ahead(r, offset)).isspace() and offset < length + LONGEST:
@@ -115,9 +125,11 @@ class CallArguments:
         """Behind the parenthesis: read up to the closing one. Returns whether it came."""
         r = self.r
         while True:
-            yield from r.skip_space()
-            c = yield from r.peek()
-            if not c or (yield from self.loose.at_delimiter()):
+            if r.space() is None:
+                yield from r.skip_space()
+            while (c := r.next()) is None:
+                yield
+            if not c or (self.loose.delimited and (yield from self.loose.at_delimiter())):
                 return False
             if c == ")":
                 r.take(r.pos + 1)
@@ -148,11 +160,12 @@ class CallArguments:
 
     def _argument(self) -> Step[bool]:
         r = self.r
-        key, length = yield from _keyword_ahead(r)
+        key, length = _whole_keyword(r) or (yield from _keyword_ahead(r))
         as_text = False
         if length:
             r.take(r.pos + length)
-            yield from r.skip_space()
+            if r.space() is None:
+                yield from r.skip_space()
         else:
             names = self.tool.parameters
             known = self.position < len(names)
@@ -169,7 +182,8 @@ class CallArguments:
 
     def _value(self, kind: Kind) -> Step[bool]:
         write = self.output.write
-        quote = yield from self.loose.quote()
+        while (quote := self.loose.quotes.seen(self.r)) is None:
+            yield
         if quote:
             finished = yield from self._quoted(quote, kind)
         elif (yield from self.r.peek()) in ("[", "{", "("):
@@ -185,6 +199,8 @@ class CallArguments:
                 write(unfinished(word))
         if not finished:
             return False
+        if (following := self.r.next()) and following in ",)":
+            return True
         rest, finished = yield from self.loose.word(",)")
         if rest:  # something behind the value: as it is written
             write(f" {rest}")

@@ -11,23 +11,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from .literals import MOST_REPEATS, any_of, cut_off, first_characters
 from .reader import Reader, Shortcut, Sink
 from .schema import encode, python_word
 
-STRUCTURE = frozenset("{[(}]),:")
-_CLOSING = {"{": "}", "[": "]", "(": ")"}
+STRUCTURE: Final = frozenset("{[(}]),:")
+_CLOSING: Final = {"{": "}", "[": "]", "(": ")"}
 #: A word that JSON or Python knows: what it means needs no second look.
-KNOWN_WORD = (
+KNOWN_WORD: Final = (
     r"-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,4})?"
     r"|true|false|null|True|False|None"
 )
 # Longer words go the careful way: where they do not fit, `re` goes back over all of them.
-_LONGEST_WORD = 100
-_LONGEST_WAITING = 24
+_LONGEST_WORD: Final = 100
+_LONGEST_WAITING: Final = 24
 # Pieces that are joined at once: many small ones take several times the memory of their text.
-_MOST_PIECES = 1000
+_MOST_PIECES: Final = 1000
 
 
 def _same_in_json(quote: str, closes: Iterable[str], escapes: bool) -> str:

@@ -15,16 +15,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from .events import Content, Event
 from .literals import Literals
 from .reader import Reader, Step
-from .reading.base import Outcome, ShapeReader
+from .reading.base import CALL, NOTHING, OTHER, ShapeReader
 from .schema import UNDECLARED, Tool
 from .spec import INDENT, Format
 
-_FENCE = Literals(["```"])
-_LONGEST_FENCE_INFO = 40
+_FENCE: Final = Literals(["```"])
+_LONGEST_FENCE_INFO: Final = 40
 
 
 class Run:
@@ -72,10 +73,8 @@ class Run:
         return bool(found)
 
     def skip_fence(self) -> Step[None]:
-        """Read the first line of a code fence, if there is one here."""
+        """At a backtick: read the first line of a code fence, if that is one."""
         r = self.r
-        if (yield from r.peek()) != "`":
-            return
         while len(r.text) - r.pos < 3 and not r.eof:
             yield
         if not r.text.startswith("```", r.pos):
@@ -177,20 +176,20 @@ class Run:
         self.siblings = True
         while True:
             outcome = yield from self.shape.read(self)
-            if outcome is Outcome.CALL:
+            if outcome == CALL:
                 self._open = self.opened
                 self._line_start = False
                 return (yield from self._after())
-            if outcome is Outcome.NOTHING or not (yield from self._held_sibling()):
+            if outcome == NOTHING or not (yield from self._held_sibling()):
                 self._release()
                 return False
 
     def _read_openers(self) -> Step[bool]:
         """Read the wrappers' openers, outermost first; whether there were any."""
-        r = self.r
+        r, opens = self.r, self.marks.opens
         depth = 0
         while True:
-            while (opener := self.marks.opens.seen(r)) is None:
+            while (opener := opens.seen(r)) is None:
                 yield
             if not opener:
                 return depth > 0
@@ -202,7 +201,8 @@ class Run:
             depth = level + 1
             self.opened = self.opened & self.format.outside[level] | {level}
             r.take(r.pos + len(opener))
-            yield from r.skip_space()
+            if r.space() is None:
+                yield from r.skip_space()
 
     def _held_sibling(self) -> Step[bool]:
         """Behind something that is no call, before any call of the block: may one follow?"""
@@ -223,7 +223,9 @@ class Run:
         ends at an opener."""
         r, marks = self.r, self.marks
         while True:
-            space = yield from r.skip_space()
+            space = r.space()
+            if space is None:
+                space = yield from r.skip_space()
             if space:
                 r.gap(space)
                 self._note_line(space)
@@ -290,15 +292,15 @@ class Run:
             yield from r.skip_space()
         c = yield from r.peek()
         if not self.siblings or not self.shape.may_start(c):
-            outcome = Outcome.NOTHING
+            outcome = NOTHING
         else:
             outcome = yield from self.shape.read(self)
-        if outcome is Outcome.NOTHING:
+        if outcome == NOTHING:
             r.gap_is_content()
             self._release()
             return False
         r.gap_is_markup()
-        if outcome is Outcome.OTHER:
+        if outcome == OTHER:
             self._release()
         else:
             self._line_start = False

@@ -9,18 +9,21 @@ format outside a string cuts it off; inside a string a delimiter is text, with t
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from .marks import Marks, closer_in_string
 from .reader import Reader, Shortcut, Sink, Step
 
 #: Characters that a JSON value can begin with.
-VALUE_START = frozenset('{["-0123456789tfn')
+VALUE_START: Final = frozenset('{["-0123456789tfn')
 
-_SCALAR_END = re.compile(r'[\s,;{}\[\]"<]')
-_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_HEX = re.compile(r"[0-9a-fA-F]{4}")
-_LOW_SURROGATE = re.compile(r"\\(?:u(?:[dD](?:[c-fC-F](?:[0-9a-fA-F]{0,2}))?)?)?")
-_TOKENS = re.compile(r'\\.?|["{}\[\]]', re.DOTALL)
+_SCALAR_END: Final = re.compile(r'[\s,;{}\[\]"<]')
+_ESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_HEX: Final = re.compile(r"[0-9a-fA-F]{4}")
+_LOW_SURROGATE: Final = re.compile(r"\\(?:u(?:[dD](?:[c-fC-F](?:[0-9a-fA-F]{0,2}))?)?)?")
+#: Text shorter than this is most often a token, with nothing whole in it.
+_SHORT: Final = 8
+_TOKENS: Final = re.compile(r'\\.?|["{}\[\]]', re.DOTALL)
 
 
 def ignore(piece: str) -> None:
@@ -45,7 +48,8 @@ def read_arguments(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
 
     `null` and `""` mean no arguments: `{}`. A string that holds an object is that object's text.
     """
-    first = yield from r.peek()
+    while (first := r.next()) is None:
+        yield
     if first == '"':
         return (yield from _read_quoted_arguments(r, marks, sink))
     if first in ("{", "["):
@@ -70,20 +74,27 @@ def _read_brackets(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
     """The hot loop: at a bracket; reads until it is closed."""
     brackets = _Brackets()
     quoted = False
-    between, inside = marks.between.search, marks.inside.search
+    between, inside, structure = marks.between.search, marks.inside.search, marks.structure
     shortcuts: dict[bool, Shortcut | None] = {}  # inside strings, and between them
     while True:
         text, i = r.text, r.pos
         found = None
         while i < len(text):
-            found = inside(text, i) if quoted else between(text, i)
-            if found is None:
-                i = len(text)
-                break
-            i = found.start()
-            if found.lastindex:
-                break  # a delimiter, or the beginning of one
+            if not quoted and len(text) - i > _SHORT:
+                i, quoted = marks.pass_flat(text, i)
+                found = None
+                if i == len(text):
+                    break
             c = text[i]
+            if quoted or c not in structure:
+                found = inside(text, i) if quoted else between(text, i)
+                if found is None:
+                    i = len(text)
+                    break
+                i = found.start()
+                if found.lastindex:
+                    break  # a delimiter, or the beginning of one
+                c = text[i]
             if c == '"':
                 quoted = not quoted
             elif c == "\\":

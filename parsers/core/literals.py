@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Final
 
 from .reader import Reader, Step
 
 #: `re` remembers each repeat of a group while it matches: this many at a time are enough.
-MOST_REPEATS = 100
+MOST_REPEATS: Final = 100
 
 
 def beginning(literal: str) -> str:
@@ -60,22 +59,15 @@ def first_of(literals: Iterable[str], characters: str = "") -> re.Pattern[str]:
     return re.compile("|".join(branches) or r"(?!)")
 
 
-@lru_cache(maxsize=1024)
-def literals(spellings: tuple[str, ...]) -> Literals:
-    """The `Literals` of these, made once."""
-    return Literals(spellings)
-
-
 class Literals:
     """A set of spellings that can be looked for."""
 
-    __slots__ = ("_initials", "longest", "match", "spellings")
+    __slots__ = ("_initials", "_longest", "spellings")
 
     def __init__(self, spellings: Iterable[str]) -> None:
         self.spellings: Final = tuple(sorted(set(spellings), key=lambda s: (-len(s), s)))
-        self.longest: Final = max(map(len, self.spellings), default=0)
+        self._longest: Final = max(map(len, self.spellings), default=0)
         self._initials: Final = frozenset(spelling[0] for spelling in self.spellings)
-        self.match: Final = re.compile(any_of(self.spellings) or r"(?!)").match
 
     def __bool__(self) -> bool:
         return bool(self.spellings)
@@ -95,12 +87,18 @@ class Literals:
         left = len(text) - pos
         if left and text[pos] not in self._initials:
             return ""
-        if left < self.longest and not r.eof:
+        if left < self._longest and not r.eof:
             rest = text[pos:]
             if not rest or self.begun(rest):
                 return None if self.spellings else ""
-        found = self.match(text, pos)
-        return found[0] if found else ""
+        return self.at(text, pos)
+
+    def at(self, text: str, pos: int) -> str:
+        """The longest spelling that stands at `pos`, as far as `text` tells, or ""."""
+        for spelling in self.spellings:  # longest first
+            if text.startswith(spelling, pos):
+                return spelling
+        return ""
 
     def begun(self, text: str) -> bool:
         """Whether `text` is the beginning of a spelling, not all of it."""

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from .containers import KNOWN_WORD, STRUCTURE, Nesting, Tokens, here_or_cut
 from .literals import Literals, any_of, cut_off
@@ -19,14 +20,14 @@ from .marks import Marks, closer_in_string
 from .reader import Reader, Shortcut, Sink, Step
 from .schema import Kind, encode, json_type, python_word
 
-_ESCAPE_LENGTH = {"x": 2, "u": 4, "U": 8}
-_SAME_IN_JSON = frozenset('"\\/bfnrt')
-_PYTHON_ONLY = {"a": "\a", "v": "\v", "'": "'"}
-_HEX = re.compile(r"[0-9a-fA-F]+")
-_OCTAL = re.compile(r"[0-7]{1,3}")
-_PREFIXES = frozenset({"r", "b", "u", "f", "rb", "br", "R", "B", "U", "F"})
-_KNOWN_WORD = re.compile(KNOWN_WORD).fullmatch
-_PYTHON_NUMBER = re.compile(
+_ESCAPE_LENGTH: Final = {"x": 2, "u": 4, "U": 8}
+_SAME_IN_JSON: Final = frozenset('"\\/bfnrt')
+_PYTHON_ONLY: Final = {"a": "\a", "v": "\v", "'": "'"}
+_HEX: Final = re.compile(r"[0-9a-fA-F]+")
+_OCTAL: Final = re.compile(r"[0-7]{1,3}")
+_PREFIXES: Final = frozenset({"r", "b", "u", "f", "rb", "br", "R", "B", "U", "F"})
+_KNOWN_WORD: Final = re.compile(KNOWN_WORD).fullmatch
+_PYTHON_NUMBER: Final = re.compile(
     r"[-+]?(?:0[xXoObB][0-9a-fA-F_]+|[0-9_]*\.?[0-9_]+\.?(?:[eE][-+]?[0-9_]+)?)"
 )
 
@@ -78,6 +79,14 @@ def _patterns(dialect: Dialect, marks: Marks) -> _Patterns:
     )
 
 
+def ignore_key(key: str) -> None:
+    """For a member that nobody waits for: its key."""
+
+
+def ignore_value() -> None:
+    """The same: its value is over."""
+
+
 class LooseReader:
     """Reads values from the text and writes them as JSON."""
 
@@ -86,10 +95,13 @@ class LooseReader:
         self.marks = marks
         self.dialect = dialect
         self._patterns = _patterns(dialect, marks)
+        self.quotes = self._patterns.quotes
+        #: whether the format has any delimiters
+        self.delimited = self._patterns.delimiter is not None
 
     def quote(self) -> Step[str]:
         """The quote that stands here, or ""."""
-        return (yield from self._patterns.quotes.here(self.r))
+        return (yield from self.quotes.here(self.r))
 
     def at_delimiter(self) -> Step[bool]:
         """Whether a delimiter of the format stands here: it cuts off whatever is being read."""
@@ -214,8 +226,8 @@ class LooseReader:
         self,
         sink: Sink,
         kind_of: Callable[[str], Kind] | None = None,
-        on_key: Callable[[str], None] = lambda key: None,
-        on_value: Callable[[], None] = lambda: None,
+        on_key: Callable[[str], None] = ignore_key,
+        on_value: Callable[[], None] = ignore_value,
     ) -> Step[bool]:
         """At a bracket: read to its end. Returns whether it was finished.
 

@@ -36,16 +36,28 @@ class Marks:
         self.inside: Final = first_of(self.closes.spellings, '"\\')
         #: text between strings, and inside one, that nothing has to be looked at in
         first = first_characters(stops, '"{}[]')
-        self.plain_between: Final = re.compile(f"[^{first}]+")
+        plain = f"[^{first}]"
+        self.plain_between: Final = re.compile(f"{plain}+")
         first = first_characters(self.closes.spellings, '"\\')
-        escapes = rf"(?:\\.[^{first}]*){{0,{MOST_REPEATS}}}"
-        self.plain_inside: Final = re.compile(f"[^{first}]*{escapes}", re.DOTALL)
+        string = rf"[^{first}]*(?:\\.[^{first}]*){{0,{MOST_REPEATS}}}"
+        self.plain_inside: Final = re.compile(string, re.DOTALL)
+        #: both in turn; its group is there if that ends inside a string, with the text
+        strings = rf'(?:"{string}(?:"{plain}*|\Z())){{0,{MOST_REPEATS}}}'
+        self._flat: Final = re.compile(f"{plain}*{strings}", re.DOTALL).match
+        #: characters that mean something between strings and that no delimiter begins with
+        self.structure: Final = frozenset('"{}[]') - {stop[0] for stop in stops}
         #: what to stop at inside a key or a name
         self.name: Final = first_of(stops, '"\\')
         #: a whole key or name that nothing has to be looked at in; and a key with its colon
         first = first_characters(stops, '"\\')
         self.whole_name: Final = re.compile(f'"([^{first}]*)"')
         self.whole_key: Final = re.compile(rf'"([^{first}]*)"\s*:\s*(?=\S)')
+
+    def pass_flat(self, text: str, start: int) -> tuple[int, bool]:
+        """Where text without brackets ends that begins between strings; and whether in a string."""
+        found = self._flat(text, start)
+        assert found
+        return found.end(), found.lastindex is not None
 
 
 def closer_in_string(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from .reader import Reader, Step
 
 #: Longer words are no names. It bounds what is held while a word is being written.
-LONGEST = 256
+LONGEST: Final = 256
 
-_WORD = re.compile(r"[^\s<>{}\[\]()\"'`|,;=]*")
+_WORD: Final = re.compile(r"[^\s<>{}\[\]()\"'`|,;=]*")
 #: the characters of a name in `Name(args)`
-PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 
 
 def read_word(r: Reader) -> Step[str]:

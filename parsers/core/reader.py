@@ -31,12 +31,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from .events import Arguments, CallEnd, CallStart, Content, Event
 
 T = TypeVar("T")
-_SPACE = re.compile(r"\s*").match
+_SPACE: Final = re.compile(r"\s*").match
 #: A resumable step: yields where it needs more text, returns its result.
 Step: TypeAlias = Generator[None, None, T]
 #: Where pieces of a value go.
@@ -118,6 +118,22 @@ class Reader:
     def ended(self) -> Step[bool]:
         """Whether the message ends exactly here."""
         return (yield from self.peek()) == ""
+
+    def next(self) -> str | None:
+        """What `peek` gives, for places where time counts; None where more text is needed."""
+        if self.pos < len(self.text):
+            return self.text[self.pos]
+        return "" if self.eof else None
+
+    def space(self) -> str | None:
+        """What `skip_space` does, for places where time counts; None where more text is needed."""
+        text, pos = self.text, self.pos
+        if pos >= len(text):
+            return "" if self.eof else None
+        if not text[pos].isspace():
+            return ""
+        end = _SPACE(text, pos).end()  # type: ignore[union-attr]  # always matches
+        return self.take(end) if end < len(text) or self.eof else None
 
     def skip_space(self) -> Step[str]:
         """Read whitespace; returns it."""

@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right, insort
+from typing import Final
 
 from .reader import Reader
 from .schema import encode
 
 #: JSON that has no other spelling: text without escapes, a whole number.
-_ONE_SPELLING = re.compile(r'"[ !#-\[\]-~]*"|-?[1-9][0-9]{0,15}|0').fullmatch
+_ONE_SPELLING: Final = re.compile(r'"[ !#-\[\]-~]*"|-?[1-9][0-9]{0,15}|0').fullmatch
 
 
 def canonical(text: str) -> str:

@@ -12,7 +12,7 @@ from ..loose import Dialect, LooseReader
 from ..names import read_word
 from ..reader import Step
 from ..shapes import BareKeys
-from .base import Outcome, ShapeReader
+from .base import CALL, NOTHING, Outcome, ShapeReader
 from .json_calls import JsonCallsReader
 
 if TYPE_CHECKING:
@@ -37,18 +37,18 @@ class BareKeysReader(ShapeReader):
             return (yield from self._drift.read(run))
         prefix = yield from self._prefix.here(r)
         if not prefix:
-            return Outcome.NOTHING
+            return NOTHING
         r.take(r.pos + len(prefix))
         name = yield from read_word(r)
         if not run.allowed(name):
-            return Outcome.NOTHING
+            return NOTHING
         yield from r.skip_space()
         if (yield from run.at_closer()):
             r.call_without_arguments(name)
-            return Outcome.CALL
+            return CALL
         if (yield from r.peek()) != "{":
-            return Outcome.NOTHING
+            return NOTHING
         r.start_call(name)
         loose = LooseReader(r, run.marks, self._dialect)
         r.end_call((yield from loose.container(r.arguments, run.tool(name).kind)))
-        return Outcome.CALL
+        return CALL

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ..reader import Step
 from ..shapes import Shape
@@ -12,12 +11,12 @@ if TYPE_CHECKING:
     from ..driver import Run
 
 
-class Outcome(enum.Enum):
-    """What was found where a call could stand."""
-
-    CALL = "a call was read"
-    OTHER = "something whole that is no call was read; a sibling may follow"
-    NOTHING = "no call stands here"
+#: What was found where a call could stand: nothing; a call, which was read; something whole that is
+#: no call and was read, and that a sibling may follow.
+Outcome: TypeAlias = int
+NOTHING: Final = 0
+CALL: Final = 1
+OTHER: Final = 2
 
 
 class ShapeReader:
@@ -34,4 +33,4 @@ class ShapeReader:
     def read(self, run: Run) -> Step[Outcome]:
         """Read one call at the reading position."""
         yield from ()
-        return Outcome.NOTHING
+        return NOTHING

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Final
 
 from ..callargs import CallArguments, Output, arguments_begin
 from ..driver import Run
@@ -24,17 +25,17 @@ from ..repeats import Repeats
 from ..schema import Tool
 from ..spec import Format
 
-_DIALECT = Dialect()
-_PROSE = re.compile(r"[(`]")
-_CODE = re.compile(r"[`\n]")
-_NAME = "[A-Za-z0-9_.-]"
+_DIALECT: Final = Dialect()
+_PROSE: Final = re.compile(r"[(`]")
+_CODE: Final = re.compile(r"[`\n]")
+_NAME: Final = "[A-Za-z0-9_.-]"
 #: text in which no parenthesis stands behind a name, and the word at its end
-_PLAIN_PROSE = re.compile(
+_PLAIN_PROSE: Final = re.compile(
     rf"(?:[^(`]*(?:(?<!{_NAME})\([^(`]*){{0,{MOST_REPEATS}}}(?:[^(`{_NAME[1:]}|(?<!{_NAME})\())?"
     rf"({_NAME}*)"
 ).fullmatch
-_TICKS = re.compile(r"`+").match
-_LONGEST_FENCE_LINE = 100
+_TICKS: Final = re.compile(r"`+").match
+_LONGEST_FENCE_LINE: Final = 100
 
 
 class TextRun(Run):
@@ -144,7 +145,8 @@ class TextRun(Run):
         """Behind a name and its parenthesis, both held: read the call, if it is one."""
         r = self.r
         at_line_start = self._line_start
-        yield from r.skip_space()
+        if r.space() is None:
+            yield from r.skip_space()
         if not (yield from arguments_begin(r, bare_words=at_line_start)):
             return False
         watched = self._repeats.begin(r, name)

@@ -12,18 +12,18 @@ not those of a call is prose at once, so that a plain JSON answer streams.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..jsontext import VALUE_START, ignore, read_arguments, read_key, read_name, read_value
 from ..reader import Step
 from ..shapes import JsonCalls
-from .base import Outcome, ShapeReader
+from .base import CALL, NOTHING, OTHER, Outcome, ShapeReader
 
 if TYPE_CHECKING:
     from ..driver import Run
 
 #: Members that a call's object may have beside name and arguments, where nothing else marks it.
-KNOWN_KEYS = frozenset({"id", "type", "function", "index", "call_id", "tool_call_id"})
+KNOWN_KEYS: Final = frozenset({"id", "type", "function", "index", "call_id", "tool_call_id"})
 
 
 class JsonCallsReader(ShapeReader):
@@ -40,16 +40,21 @@ class JsonCallsReader(ShapeReader):
 
     def read(self, run: Run) -> Step[Outcome]:
         r = run.r
-        yield from run.skip_fence()
-        while (yield from r.peek()) == "[":
+        while (c := r.next()) is None:
+            yield
+        if c == "`":
+            yield from run.skip_fence()
+            c = yield from r.peek()
+        while c == "[":
             r.take(r.pos + 1)
             run.listed = True
             yield from r.skip_space()
-        if (yield from r.peek()) != "{":
-            return Outcome.NOTHING
+            c = yield from r.peek()
+        if c != "{":
+            return NOTHING
         mark = r.mark()
         outcome = yield from _ObjectReader(self, run).read()
-        if outcome is Outcome.OTHER:
+        if outcome == OTHER:
             r.set_aside(mark)
         return outcome
 
@@ -70,7 +75,8 @@ class _ObjectReader:
     def read(self) -> Step[Outcome]:
         r = self.r
         while True:
-            c = yield from r.peek()
+            while (c := r.next()) is None:
+                yield
             if c == "{" and not self.depth:
                 r.take(r.pos + 1)
                 self.depth = 1
@@ -88,8 +94,9 @@ class _ObjectReader:
             elif c and (yield from self.run.at_closer()):
                 return self._end()  # the object was not closed, but its block was
             else:
-                return Outcome.NOTHING
-            yield from r.skip_space()
+                return NOTHING
+            if r.space() is None:
+                yield from r.skip_space()
 
     def _end(self) -> Outcome:
         """The object is over and had no arguments, or no name.
@@ -97,22 +104,23 @@ class _ObjectReader:
         A call without arguments is a call, but not if that would throw away an object in it.
         """
         if not self.name or self.run.unmarked or self.early is not None or self.unknown:
-            return Outcome.OTHER
+            return OTHER
         self.r.call_without_arguments(self.name)
-        return Outcome.CALL
+        return CALL
 
     def _member(self) -> Step[Outcome | None]:
         """At a key: read it and its value. An outcome if that decides, else None."""
         r = self.r
         key = yield from read_key(r, self.run.marks)
         if key is None:
-            return Outcome.NOTHING
-        first = yield from r.peek()
+            return NOTHING
+        while (first := r.next()) is None:
+            yield
         if first not in VALUE_START:
-            return Outcome.NOTHING
+            return NOTHING
         if self.shape.name_is_key:
             self.name = key
-            return (yield from self._arguments()) if key else Outcome.NOTHING
+            return (yield from self._arguments()) if key else NOTHING
         if key in self.shape.argument_keys and self.early is None:
             return (yield from self._arguments())
         if first == '"' and not self.name and self._names(key):
@@ -124,11 +132,11 @@ class _ObjectReader:
         if key == "tool_calls" and first == "[" and self.run.unmarked and self.depth == 1:
             return (yield from self._tool_calls())
         if self.run.unmarked and not (key in KNOWN_KEYS or self._names(key)):
-            return Outcome.NOTHING
+            return NOTHING
         if first == "{" and key not in KNOWN_KEYS:
             self.unknown = True
         if not (yield from read_value(r, self.run.marks, ignore)):
-            return Outcome.NOTHING
+            return NOTHING
         return None
 
     def _names(self, key: str) -> bool:
@@ -137,7 +145,7 @@ class _ObjectReader:
     def _read_name(self) -> Step[Outcome | None]:
         name = yield from read_name(self.r, self.run.marks)
         if name is None or not self.run.allowed(name):
-            return Outcome.NOTHING if self.run.unmarked or name is None else None
+            return NOTHING if self.run.unmarked or name is None else None
         self.name = name
         if self.early is None:
             return None
@@ -161,14 +169,18 @@ class _ObjectReader:
         self.r.end_call(complete)
         if complete:
             yield from self._rest()
-        return Outcome.CALL
+        return CALL
 
     def _rest(self) -> Step[None]:
         """Behind the arguments: the object's other members and its closing braces are markup."""
         r = self.r
         while self.depth:
-            r.gap((yield from r.skip_space()))
-            c = yield from r.peek()
+            space = r.space()
+            if space is None:
+                space = yield from r.skip_space()
+            r.gap(space)
+            while (c := r.next()) is None:
+                yield
             if c == "}":
                 self.depth -= 1
             elif c == '"':

@@ -16,13 +16,13 @@ from ..jsontext import VALUE_START, read_arguments
 from ..literals import Literals
 from ..reader import Step
 from ..shapes import Labels
-from .base import Outcome, ShapeReader
+from .base import CALL, NOTHING, Outcome, ShapeReader
 from .json_calls import KNOWN_KEYS, JsonCallsReader
 
 if TYPE_CHECKING:
     from ..driver import Run
 
-_LINE = re.compile(r"[^\r\n<]*")
+_LINE: Final = re.compile(r"[^\r\n<]*")
 _OTHERS: Final = Literals(f"{label}:" for label in KNOWN_KEYS)
 
 
@@ -52,7 +52,7 @@ class LabelsReader(ShapeReader):
             if label == self._name_label and not name:
                 name = yield from self._rest_of_line(run)
                 if not name:
-                    return Outcome.NOTHING
+                    return NOTHING
                 if early is not None:
                     r.start_call(name)
                     for piece in early:
@@ -76,15 +76,15 @@ class LabelsReader(ShapeReader):
         r.end_call(complete)
         if complete:
             yield from self._other_lines(run)
-        return Outcome.CALL
+        return CALL
 
     def _without_arguments(
         self, run: Run, name: str, early: list[str] | None, closed: bool
     ) -> Outcome:
         if not closed or not name or early is not None:
-            return Outcome.NOTHING
+            return NOTHING
         run.r.call_without_arguments(name)
-        return Outcome.CALL
+        return CALL
 
     def _label(self, run: Run) -> Step[str]:
         """Read `label:` if one of ours stands here, else nothing."""

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from ..jsontext import VALUE_START, read_arguments
 from ..literals import Literals
 from ..names import read_word
-from ..reader import Matches, Step
+from ..reader import Matches, Reader, Step
 from ..shapes import NamedJson
-from .base import Outcome, ShapeReader
+from .base import CALL, NOTHING, Outcome, ShapeReader
 from .json_calls import JsonCallsReader
 
 if TYPE_CHECKING:
@@ -37,29 +37,38 @@ class NamedJsonReader(ShapeReader):
 
     def read(self, run: Run) -> Step[Outcome]:
         r = run.r
-        if self._drift.may_start((yield from r.peek())):
+        while (first := r.next()) is None:
+            yield
+        if self._drift.may_start(first):
             return (yield from self._drift.read(run))
         if not run.inside_all():
-            return Outcome.NOTHING
+            return NOTHING
         word = yield from read_word(r)
         name, id = self._name_and_id(word)
         if not run.allowed(name):
-            return Outcome.NOTHING
-        space = yield from r.skip_space()
-        if (yield from self._skip(run, self._id_separator)):
+            return NOTHING
+        space = r.space()
+        if space is None:
+            space = yield from r.skip_space()
+        if self._id_separator and (yield from self._skip(r, self._id_separator)):
             id = (yield from read_word(r)) or None
             space = yield from r.skip_space()
-        separated = (yield from self._skip(run, self._separator)) or "\n" in space
-        yield from run.skip_fence()
-        first = yield from r.peek()
-        if first and (yield from run.at_closer()):
+        separated = (yield from self._skip(r, self._separator)) or "\n" in space
+        while (first := r.next()) is None:
+            yield
+        if first == "`":
+            yield from run.skip_fence()
+            first = yield from r.peek()
+        while (closer := run.marks.closes.seen(r)) is None:
+            yield
+        if closer:
             r.call_without_arguments(name, id)
-            return Outcome.CALL
+            return CALL
         if first != "{" and not (separated and first in VALUE_START):
-            return Outcome.NOTHING
+            return NOTHING
         r.start_call(name, id)
         r.end_call((yield from read_arguments(r, run.marks, r.arguments)))
-        return Outcome.CALL
+        return CALL
 
     def _name_and_id(self, word: str) -> tuple[str, str | None]:
         if self._header is None:
@@ -67,9 +76,11 @@ class NamedJsonReader(ShapeReader):
         found = self._header(word)
         return (found["name"], word) if found else ("", None)
 
-    def _skip(self, run: Run, spellings: Literals) -> Step[bool]:
-        found = yield from spellings.here(run.r)
+    def _skip(self, r: Reader, spellings: Literals) -> Step[bool]:
+        while (found := spellings.seen(r)) is None:
+            yield
         if found:
-            run.r.take(run.r.pos + len(found))
-            yield from run.r.skip_space()
+            r.take(r.pos + len(found))
+            if r.space() is None:
+                yield from r.skip_space()
         return bool(found)

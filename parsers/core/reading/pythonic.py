@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..callargs import CallArguments, Output, arguments_begin, char_ahead, word_ahead
 from ..loose import Dialect
 from ..names import PLAIN
 from ..reader import Step
-from .base import Outcome, ShapeReader
+from .base import CALL, NOTHING, Outcome, ShapeReader
 
 if TYPE_CHECKING:
     from ..driver import Run
 
-_DIALECT = Dialect()
+_DIALECT: Final = Dialect()
 
 
 class PythonicReader(ShapeReader):
@@ -27,19 +27,22 @@ class PythonicReader(ShapeReader):
 
     def read(self, run: Run) -> Step[Outcome]:
         r = run.r
-        if (yield from r.peek()) == "[":
+        while (first := r.next()) is None:
+            yield
+        if first == "[":
             r.take(r.pos + 1)
             run.listed = True
             yield from r.skip_space()
         name = yield from word_ahead(r, 0)
         if not name or not run.allowed(name) or not (name[0].isalpha() or name[0] == "_"):
-            return Outcome.NOTHING
+            return NOTHING
         if (yield from char_ahead(r, len(name))) != "(":
-            return Outcome.NOTHING
+            return NOTHING
         r.take(r.pos + len(name) + 1)
-        yield from r.skip_space()
+        if r.space() is None:
+            yield from r.skip_space()
         if not (yield from arguments_begin(r, bare_words=False)):
-            return Outcome.NOTHING
+            return NOTHING
         r.start_call(name)
         arguments = CallArguments(
             r,
@@ -51,4 +54,4 @@ class PythonicReader(ShapeReader):
             text_like=False,
         )
         r.end_call((yield from arguments.read()))
-        return Outcome.CALL
+        return CALL

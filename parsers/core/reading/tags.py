@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..building import ObjectBuilder, value_of
 from ..jsontext import read_arguments
@@ -22,15 +22,15 @@ from ..names import read_word
 from ..reader import Matches, Reader, Step
 from ..schema import JSON_TYPES, Kind, Tool
 from ..shapes import Tag, Tags
-from .base import Outcome, ShapeReader
+from .base import CALL, NOTHING, Outcome, ShapeReader
 from .json_calls import JsonCallsReader
 
 if TYPE_CHECKING:
     from ..driver import Run
 
 #: what a tag says about a value: `string="true"`, `string="false"`
-_SAID = {"true": Kind(frozenset({"string"})), "false": Kind(JSON_TYPES - {"string"})}
-_LONGEST_TAG = 600
+_SAID: Final = {"true": Kind(frozenset({"string"})), "false": Kind(JSON_TYPES - {"string"})}
+_LONGEST_TAG: Final = 600
 
 
 class TagsReader(ShapeReader):
@@ -62,26 +62,32 @@ class TagsReader(ShapeReader):
 
     def read(self, run: Run) -> Step[Outcome]:
         r = run.r
-        first = r.text[r.pos] if r.pos < len(r.text) else (yield from r.peek())
+        while (first := r.next()) is None:
+            yield
         if not run.bare and self._drift.may_start(first):
             return (yield from self._drift.read(run))
         name = yield from self._name(run)
         if not run.allowed(name):
-            return Outcome.NOTHING
-        yield from r.skip_space()
-        if (yield from run.at_closer()):
+            return NOTHING
+        if r.space() is None:
+            yield from r.skip_space()
+        while (closer := run.marks.closes.seen(r)) is None:
+            yield
+        if closer:
             r.call_without_arguments(name)
-            return Outcome.CALL
-        if self._call and (yield from r.peek()) == "{":
+            return CALL
+        while (first := r.next()) is None:
+            yield
+        if self._call and first == "{":
             r.start_call(name)
             r.end_call((yield from read_arguments(r, run.marks, r.arguments)))
-            return Outcome.CALL
+            return CALL
         opening = yield from self.parameter.read(r)
         if opening is None:
-            return Outcome.NOTHING
+            return NOTHING
         r.start_call(name)
         r.end_call((yield from _Call(self, run, name).read(opening)))
-        return Outcome.CALL
+        return CALL
 
     def _name(self, run: Run) -> Step[str]:
         if self._call:
@@ -112,10 +118,10 @@ class OpeningTag:
 
     def at(self, text: str, start: int) -> tuple[re.Match[str] | None, int]:
         """The tag at `start`, if all of it is there, and where it ends."""
-        begin = self.begin.match(text, start)
-        if begin is None:
+        begin = self.begin.at(text, start)
+        if not begin:
             return None, 0
-        inside = begin.end()
+        inside = start + len(begin)
         end = text.find(self._end, inside, inside + _LONGEST_TAG)
         if end < 0:
             return None, 0
@@ -174,7 +180,9 @@ class _Call:
         kind = _SAID[said] if said else self.tool.kind(key)
         self.object.key(key)
         value = value_of(kind, r)
-        inline = not (yield from r.skip_newline())
+        inline = r.pos < len(r.text) and r.text[r.pos] not in "\r\n"
+        if not inline:
+            inline = not (yield from r.skip_newline())
         search, passing = self.plan.stops, None
         newline = ""  # read, but part of the value only if no closing tag follows it
         while True:
@@ -220,7 +228,7 @@ class _Call:
         behind = closer.end()
         opening, end = self.tag.at(text, behind)
         starts = self.run.marks.starts
-        if opening and not (plan.above[1].match(text, behind) or starts.match(text, behind)):
+        if opening and not (plan.above[1].at(text, behind) or starts.at(text, behind)):
             r.take(end)
             return opening
         if plan.whole_row(text, r.pos):
