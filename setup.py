@@ -16,7 +16,9 @@ from setuptools import setup
 from setuptools.command.build_ext import build_ext
 
 #: Data, not machinery: what others look into, as they may into any dataclass.
-INTERPRETED = {"__init__.py", "events.py", "schema.py", "shapes.py", "spec.py"}
+INTERPRETED = {"__init__.py", "shapes.py", "spec.py"}
+#: What every token passes through behind the core, in an engine.
+STREAMS = ("sglang_results", "sglang_stream", "unchecked", "vllm_messages", "vllm_stream")
 WISH = os.environ.get("TOOLWIRE_COMPILE", "")
 
 
@@ -28,8 +30,9 @@ def extensions() -> list:
     folder = Path("build", "core")
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree("parsers", folder / "toolwire")
-    modules = (folder / "toolwire" / "core").rglob("*.py")
-    paths = sorted(str(path) for path in modules if path.name not in INTERPRETED)
+    package = folder / "toolwire"
+    core = [path for path in (package / "core").rglob("*.py") if path.name not in INTERPRETED]
+    paths = sorted(map(str, [*core, *(package / "engines" / f"{name}.py" for name in STREAMS)]))
     flags = ["--config-file=", "--ignore-missing-imports"]
     return mypycify([*flags, *paths], opt_level="2", debug_level="0", group_name="toolwire")
 

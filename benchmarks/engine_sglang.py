@@ -14,7 +14,7 @@ from sglang.srt.entrypoints.openai.serving_chat import OpenAIServingChat
 from sglang.srt.function_call.base_format_detector import BaseFormatDetector
 from sglang.srt.function_call.core_types import StreamingParseResult, ToolCallItem
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
-from toolwire.engines import sglang_plugin, sglang_results
+from toolwire.engines import sglang_adapter, sglang_plugin
 from toolwire.engines.names import sglang_names
 from workloads import Step
 
@@ -49,7 +49,7 @@ class UncheckedFloor(_Floor):
     """Fills its results in directly, as toolwire does."""
 
     def parse_streaming_increment(self, new_text: str, tools: Any) -> Any:
-        return sglang_results.result("", [sglang_results.item(0, None, new_text)])
+        return sglang_adapter.RESULTS.result("", [sglang_adapter.RESULTS.item(0, None, new_text)])
 
 
 def prepare() -> dict[str, str]:

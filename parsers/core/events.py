@@ -8,10 +8,11 @@ same list however the model's text was cut into chunks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
-# Nearly every token is one of `Content` or `Arguments`. They write their slots themselves: that takes
-# half as long as what a frozen dataclass would do.
+# There is one event for nearly every token. They write their slots themselves: that takes half as
+# long as what a frozen dataclass would do. And they say how they are copied and pickled: a compiled
+# class does not know by itself.
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -23,17 +24,25 @@ class Content:
     def __init__(self, text: str) -> None:
         _set_content(self, text)
 
+    def __reduce__(self) -> Any:
+        return Content, (self.text,)
 
-_set_content = vars(Content)["text"].__set__
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class CallStart:
     """A call has been recognised. `id` is set only where the model itself wrote one."""
 
     index: int
     name: str
-    id: str | None = None
+    id: str | None
+
+    def __init__(self, index: int, name: str, id: str | None = None) -> None:
+        _set_start_index(self, index)
+        _set_name(self, name)
+        _set_id(self, id)
+
+    def __reduce__(self) -> Any:
+        return CallStart, (self.index, self.name, self.id)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -47,16 +56,32 @@ class Arguments:
         _set_index(self, index)
         _set_text(self, text)
 
+    def __reduce__(self) -> Any:
+        return Arguments, (self.index, self.text)
 
-_set_index, _set_text = (vars(Arguments)[slot].__set__ for slot in ("index", "text"))
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class CallEnd:
     """No more arguments. `complete` is false where the model did not finish them."""
 
     index: int
     complete: bool
 
+    def __init__(self, index: int, complete: bool) -> None:
+        _set_end_index(self, index)
+        _set_complete(self, complete)
+
+    def __reduce__(self) -> Any:
+        return CallEnd, (self.index, self.complete)
+
+
+_set_content: Final = vars(Content)["text"].__set__
+_set_start_index: Final = vars(CallStart)["index"].__set__
+_set_name: Final = vars(CallStart)["name"].__set__
+_set_id: Final = vars(CallStart)["id"].__set__
+_set_index: Final = vars(Arguments)["index"].__set__
+_set_text: Final = vars(Arguments)["text"].__set__
+_set_end_index: Final = vars(CallEnd)["index"].__set__
+_set_complete: Final = vars(CallEnd)["complete"].__set__
 
 Event: TypeAlias = Content | CallStart | Arguments | CallEnd

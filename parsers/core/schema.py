@@ -13,24 +13,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from json import dumps as _dumps
 from json.decoder import scanstring as _scanstring  # type: ignore[attr-defined]
 from json.encoder import encode_basestring as _encode_basestring
-from typing import Any
+from typing import Any, Final
 
 from ..errors import ToolwireError
 
-JSON_TYPES = frozenset({"string", "number", "integer", "boolean", "null", "object", "array"})
+JSON_TYPES: Final = frozenset({"string", "number", "integer", "boolean", "null", "object", "array"})
 
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-_SPACE = re.compile(r"[ \t\r\n]*")
-_PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_PYTHON_WORDS: Final = {"True": "true", "False": "false", "None": "null"}
 
 
 #: `text` as a JSON string, every character that may stand unescaped unescaped. This is what
 #: `json.dumps(text, ensure_ascii=False)` comes to, without making an encoder for every piece of text.
-encode: Callable[[str], str] = _encode_basestring
+encode: Final[Callable[[str], str]] = _encode_basestring
 
 
 def json_type(text: str) -> str | None:
@@ -164,7 +163,7 @@ class Kind:
         return bool(first) and any(first in starts.get(kind, "") for kind in self.types)
 
 
-ANY = Kind()
+ANY: Final = Kind()
 
 
 def _same_json(word: str, value: Any) -> bool:
@@ -177,40 +176,42 @@ def _same_json(word: str, value: Any) -> bool:
     return word in (_dumps(value), _dumps(value, ensure_ascii=False))
 
 
-@dataclass(frozen=True)
 class Tool:
     """One declared tool. Its schema is read when it is first called, and once."""
 
-    name: str
-    schema: Mapping[str, Any]
+    __slots__ = ("_kinds", "_properties", "name", "schema")
 
-    @cached_property
-    def _properties(self) -> dict[str, Any]:
-        return _properties(self.schema, self.schema)
+    def __init__(self, name: str, schema: Mapping[str, Any]) -> None:
+        self.name = name
+        self.schema = schema
+        self._properties: dict[str, Any] | None = None
+        self._kinds: dict[str, Kind] = {}
 
-    @cached_property
-    def _kinds(self) -> dict[str, Kind]:
-        return {}
+    def _declared(self) -> dict[str, Any]:
+        if self._properties is None:
+            self._properties = _properties(self.schema, self.schema)
+        return self._properties
 
     @property
     def parameters(self) -> list[str]:
         """In the schema's order."""
-        return list(self._properties)
+        return list(self._declared())
 
     def declares(self, parameter: str) -> bool:
-        return parameter in self._properties
+        return parameter in self._declared()
 
     def kind(self, parameter: str) -> Kind:
         """The kind of the parameter's values; ANY where it is not declared."""
-        if not self.declares(parameter):
-            return ANY
         kind = self._kinds.get(parameter)
         if kind is None:
-            kind = self._kinds[parameter] = kind_of(self._properties[parameter], self.schema)
+            kind = ANY
+            if self.declares(parameter):
+                kind = kind_of(self._declared()[parameter], self.schema)
+                self._kinds[parameter] = kind
         return kind
 
 
-UNDECLARED = Tool("", {})
+UNDECLARED: Final = Tool("", {})
 
 
 def _properties(schema: Mapping[str, Any], root: Mapping[str, Any]) -> dict[str, Any]:

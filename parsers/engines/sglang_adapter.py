@@ -3,11 +3,8 @@
 SGLang makes one detector for every choice of every request. It hands over text as it is generated
 and wants results of text and calls back; a whole answer is the same machine fed once.
 
-Three things SGLang does shape this file:
+How events become results is in `sglang_stream`. Two things SGLang does shape this file:
 
-* Within one result text goes out before calls, and text closes an open call (its Responses and
-  Messages streams do). So text that follows a call in the same step waits for the next result, and
-  goes on waiting while another call is open.
 * At the end SGLang compares `prev_tool_call_arr` with `streamed_args_for_tool` and sends the rest.
   Both stay empty: what the model did not write is not sent.
 * A detector is not told the request, only its tools. `get_required_tool_parser` is where it hears
@@ -19,18 +16,19 @@ Only SGLang's own process imports this module: `sglang_plugin.register` does.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, NoReturn
 
 from sglang.srt.environ import envs
 from sglang.srt.function_call.base_format_detector import BaseFormatDetector
-from sglang.srt.function_call.core_types import StreamingParseResult
+from sglang.srt.function_call.core_types import StreamingParseResult, ToolCallItem
 
 from .. import get_format
-from ..core.events import Arguments, CallEnd, CallStart, Content, Event
+from ..core.events import CallStart, Event
 from ..core.parser import EventParser
-from .sglang_results import item, result
+from .sglang_results import results
+from .sglang_stream import AsText, Stream
 from .structural_tags import constrain, reading_format
 from .tools import Choice, read_choice, tool_dicts
 
@@ -40,6 +38,8 @@ _STEP = 4096
 _FAULT = "toolwire failed to read an answer as %s; what it had not read goes out as text."
 
 log = logging.getLogger("sglang.srt.toolwire")
+
+RESULTS = results(StreamingParseResult, ToolCallItem)
 
 
 class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there for the checker
@@ -54,14 +54,7 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
 
     def _reset(self) -> None:
         self.incomplete_tool_call_indices: set[int] = set()
-        self._parser: EventParser | None = None
-        self._feed: Callable[[str], Sequence[Event]] | None = None
-        self._known: frozenset[str] | None = None  # None: unknown tools may be called, too
-        self._held: list[str] = []  # text that follows a call and waits for the next result
-        self._open = False  # whether a call has begun and not ended
-        self._number: int | None = None  # the call being read; None where it is not passed on
-        self._name: str | None = None  # of that call, where it has not gone out yet
-        self._count = 0  # the calls passed on so far
+        self._stream: Stream | None = None
 
     # -- requests -----------------------------------------------------------------------------
 
@@ -127,14 +120,15 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
             yield from parser.feed(text[start : start + _STEP])
         yield from parser.finish()
 
+    # An exception would break the client's connection, so none leaves this class.
+
     def detect_and_parse(self, text: str, tools: Sequence[Any]) -> StreamingParseResult:
         self._reset()
         try:
-            events = self._begin(tools)(text)
+            return self._begin(tools).whole(text)
         except Exception:
             log.exception(_FAULT, self.toolwire_format)
-            events = self._give_up(text)
-        return self._encode([*events, *self._end_of_text()], last=True)
+            return self._give_up(text, last=True)
 
     # -- a stream -----------------------------------------------------------------------------
 
@@ -142,101 +136,40 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         self, new_text: str, tools: Sequence[Any]
     ) -> StreamingParseResult:
         try:
-            events = (self._feed or self._begin(tools))(new_text)
+            return (self._stream or self._begin(tools)).feed(new_text)
         except Exception:
             log.exception(_FAULT, self.toolwire_format)
-            events = self._give_up(new_text)
-        if len(events) == 1:
-            event = events[0]
-            if type(event) is Arguments and self._number is not None:
-                # Nearly every token of a long call comes this way, and of an answer the next one.
-                return result("", [item(self._number, None, event.text)])
-            if type(event) is Content and not self._held:
-                return result(event.text, [])
-        elif not events and not self._held:
-            return result("", [])
-        return self._encode(events)
+            return self._give_up(new_text, last=False)
 
     def finish(self, tools: Sequence[Any]) -> StreamingParseResult:
-        return self._encode(self._end_of_text(), last=True)
-
-    # -- text to events -----------------------------------------------------------------------
-    # An exception would break the client's connection, so none leaves this class.
-
-    def _end_of_text(self) -> Sequence[Event]:
         try:
-            return self._parser.finish() if self._parser is not None else ()
+            return (self._stream or self._begin(tools)).finish()
         except Exception:
             log.exception(_FAULT, self.toolwire_format)
-            return self._give_up("")
+            return self._give_up("", last=True)
 
-    def _begin(self, tools: Sequence[Any]) -> Callable[[str], Sequence[Event]]:
+    def _begin(self, tools: Sequence[Any]) -> Stream:
         declared = tool_dicts(tools)
-        if not envs.SGLANG_FORWARD_UNKNOWN_TOOLS.get():
-            self._known = frozenset(tool["function"]["name"] for tool in declared)
         name = reading_format(get_format(self.toolwire_format), declared, self._choice)
-        self._parser = EventParser(get_format(name), declared or None)
-        self._feed = self._parser.feed
-        return self._feed
+        known = None  # unknown tools may be called, too
+        if not envs.SGLANG_FORWARD_UNKNOWN_TOOLS.get():
+            known = frozenset(tool["function"]["name"] for tool in declared)
+        self._stream = self._new_stream(EventParser(get_format(name), declared or None), known)
+        return self._stream
 
-    def _give_up(self, text: str) -> Sequence[Event]:
+    def _new_stream(self, parser: Any, known: frozenset[str] | None) -> Stream:
+        incomplete = self.incomplete_tool_call_indices
+        return Stream(parser, RESULTS, known=known, unknown=_say_unknown, incomplete=incomplete)
+
+    def _give_up(self, text: str, last: bool) -> StreamingParseResult:
         """After a fault of ours the rest of the message goes out as text."""
-        self._parser = None
-        self._feed = _as_content
-        end = [CallEnd(0, complete=False)] if self._open else []
-        return [*end, *_as_content(text)]
-
-    # -- events to results --------------------------------------------------------------------
-
-    def _encode(self, events: Sequence[Event], last: bool = False) -> StreamingParseResult:
-        text: list[str] = []
-        calls: list[Any] = []
-        if not self._open:
-            text, self._held = self._held, text
-        for event in events:
-            if type(event) is Content:
-                (self._held if calls else text).append(event.text)
-            elif type(event) is CallStart:
-                self._start(event.name)
-            elif type(event) is Arguments:
-                self._add(calls, event.text)
-            elif type(event) is CallEnd:
-                self._add(calls, "")
-                self._close(event.complete)
-        if last:
-            text += self._held
-            self._held = []
-        self._add(calls, "")
-        return result("".join(text), calls)
-
-    def _start(self, name: str) -> None:
-        self._open = True
-        if self._known is not None and name not in self._known:
-            log.warning("The model called %r, which is no tool of the request: left out.", name)
-            return
-        self._number = self._count
-        self._count += 1
-        self._name = name
-
-    def _add(self, calls: list[Any], text: str) -> None:
-        """The next piece of the call; its name goes out with the first. No call is there twice."""
-        if self._number is None or not (text or self._name is not None):
-            return
-        if calls and calls[-1].tool_index == self._number:
-            calls[-1].parameters += text
-        else:
-            calls.append(item(self._number, self._name, text))
-            self._name = None
-
-    def _close(self, complete: bool) -> None:
-        if self._number is not None and not complete:
-            self.incomplete_tool_call_indices.add(self._number)
-        self._open = False
-        self._number = None
+        if self._stream is None:
+            self._stream = self._new_stream(AsText(), None)
+        return self._stream.give_up(text, last)
 
 
-def _as_content(text: str) -> Sequence[Event]:
-    return (Content(text),) if text else ()
+def _say_unknown(name: str) -> None:
+    log.warning("The model called %r, which is no tool of the request: left out.", name)
 
 
 @cache

@@ -1,42 +1,54 @@
-"""The results that SGLang's detectors give, made as quickly as may be."""
+"""The results that SGLang's detectors give."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sglang.srt.function_call.core_types import StreamingParseResult, ToolCallItem
-
-from .unchecked import Maker, choose, filler
+from .unchecked import Filler, agree
 
 
-def _checked_result(text: str, calls: list[Any]) -> Any:
-    return StreamingParseResult(normal_text=text, calls=calls)
+class Results:
+    """Makes SGLang's results with their own constructors."""
+
+    def __init__(self, result: Any, item: Any) -> None:
+        """SGLang's classes: StreamingParseResult and ToolCallItem."""
+        self._result: Any = result
+        self._item: Any = item
+
+    def result(self, text: str, items: list[Any]) -> Any:
+        return self._result(normal_text=text, calls=items)
+
+    def item(self, number: int, name: str | None, arguments: str) -> Any:
+        """A piece of a call; its name is None for all but the first."""
+        return self._item(tool_index=number, name=name, parameters=arguments)
+
+    def examples(self) -> list[Any]:
+        """One of each."""
+        items = [self.item(0, "f", "{"), self.item(0, None, "}")]
+        return [self.result("text", []), self.result("", items)]
 
 
-def _checked_item(number: int, name: str | None, arguments: str) -> Any:
-    return ToolCallItem(tool_index=number, name=name, parameters=arguments)
+class QuickResults(Results):
+    """Fills SGLang's results in without their constructors."""
 
+    def __init__(self, result: Any, item: Any) -> None:
+        super().__init__(result, item)
+        self._results = Filler(result, extra=False)
+        self._items = Filler(item, extra=False)
 
-def _quick_result() -> Maker:
-    fill = filler(StreamingParseResult, extra=False)
+    def result(self, text: str, items: list[Any]) -> Any:
+        return self._results.fill({"normal_text": text, "calls": items}, {"normal_text", "calls"})
 
-    def result(text: str, calls: list[Any]) -> Any:
-        return fill({"normal_text": text, "calls": calls}, {"normal_text", "calls"})
-
-    return result
-
-
-def _quick_item() -> Maker:
-    fill = filler(ToolCallItem, extra=False)
-
-    def item(number: int, name: str | None, arguments: str) -> Any:
+    def item(self, number: int, name: str | None, arguments: str) -> Any:
         values = {"tool_index": number, "name": name, "parameters": arguments}
-        return fill(values, {"tool_index", "name", "parameters"})
-
-    return item
+        return self._items.fill(values, {"tool_index", "name", "parameters"})
 
 
-#: `item(number, name, arguments)`, where name is None for all but a call's first piece
-item = choose(_quick_item, _checked_item, 0, None, "{")
-#: `result(text, items)`
-result = choose(_quick_result, _checked_result, "text", [_checked_item(0, "f", "{")])
+def results(result: Any, item: Any) -> Results:
+    """The quick ones, or, where those differ, the constructors' own."""
+    checked = Results(result, item)
+
+    def quick_examples() -> list[Any]:
+        return QuickResults(result, item).examples()
+
+    return QuickResults(result, item) if agree(quick_examples, checked.examples()) else checked

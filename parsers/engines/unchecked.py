@@ -5,50 +5,58 @@ and that costs several times as much as reading the token. What a parser puts in
 to be right, so the messages that nearly every token becomes are filled in directly, as pydantic's own
 `model_construct` does (which is slower than the constructor, because it works for every model).
 
-`choose` compares such a message with one of the constructor's. Where anything differs, because a
-release of the engine or of pydantic keeps its fields otherwise, the constructor is used.
+`agree` compares such messages with the constructors'. Where anything differs, because a release of
+the engine or of pydantic keeps its fields otherwise, the constructors are used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
-
-M = TypeVar("M")
-Maker = Callable[..., Any]
+from typing import Any
 
 
-def filler(model: type[M], *, extra: bool) -> Callable[[dict[str, Any], set[str]], M]:
-    """Makes a `model` of the values of all its fields, in order, and the names of those that were
-    given. `extra`: whether the model takes fields that it does not know."""
-    from pydantic import BaseModel
+class Filler:
+    """Fills in instances of one model."""
 
-    slots = vars(BaseModel)
-    set_values, set_given = slots["__dict__"].__set__, slots["__pydantic_fields_set__"].__set__
-    set_extra, set_private = (
-        slots[f"__pydantic_{name}__"].__set__ for name in ("extra", "private")
+    __slots__ = (
+        "_extra",
+        "_model",
+        "_new",
+        "_set_extra",
+        "_set_given",
+        "_set_private",
+        "_set_values",
     )
-    new = model.__new__
 
-    def fill(values: dict[str, Any], given: set[str]) -> M:
-        found = new(model)
-        set_values(found, values)
-        set_given(found, given)
-        set_extra(found, {} if extra else None)
-        set_private(found, None)
+    def __init__(self, model: Any, *, extra: bool) -> None:
+        """`extra`: whether the model takes fields that it does not know."""
+        from pydantic import BaseModel
+
+        slots = vars(BaseModel)
+        self._model = model
+        self._extra = extra
+        self._new = model.__new__
+        self._set_values = slots["__dict__"].__set__
+        self._set_given = slots["__pydantic_fields_set__"].__set__
+        self._set_extra = slots["__pydantic_extra__"].__set__
+        self._set_private = slots["__pydantic_private__"].__set__
+
+    def fill(self, values: dict[str, Any], given: set[str]) -> Any:
+        """One with the values of all its fields, in order, and the names of those that were given."""
+        found = self._new(self._model)
+        self._set_values(found, values)
+        self._set_given(found, given)
+        self._set_extra(found, {} if self._extra else None)
+        self._set_private(found, None)
         return found
 
-    return fill
 
-
-def choose(make_quick: Callable[[], Maker], checked: Maker, *example: Any) -> Maker:
-    """The quick maker of a message if, for the example, it makes just what the constructor does."""
+def agree(quick: Callable[[], Any], checked: Any) -> bool:
+    """Whether what `quick` makes is just what the constructors made."""
     try:
-        quick = make_quick()
-        same = _contents(quick(*example)) == _contents(checked(*example))
+        return bool(_contents(quick()) == _contents(checked))
     except (AttributeError, KeyError, TypeError):
-        return checked
-    return quick if same else checked
+        return False
 
 
 def _contents(model: Any) -> Any:

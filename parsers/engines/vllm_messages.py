@@ -2,78 +2,81 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from .unchecked import Maker, choose, filler
+from .unchecked import Filler, agree
 
 
-@dataclass(frozen=True, slots=True)
 class Messages:
-    """Makers of vLLM's classes.
+    """Makes vLLM's messages with their own constructors."""
 
-    `message(content, calls)`, where content may be None; the calls' entries are
-    `start(index, id, name, arguments)` and, for what comes later, `piece(index, arguments)`.
-    """
+    def __init__(self, delta_message: Any, delta_tool_call: Any, delta_function_call: Any) -> None:
+        self._message: Any = delta_message
+        self._call: Any = delta_tool_call
+        self._function: Any = delta_function_call
 
-    message: Maker
-    start: Maker
-    piece: Maker
+    def message(self, content: str | None, calls: list[Any]) -> Any:
+        """A message of text, of the entries of calls, or of both."""
+        fields: dict[str, Any] = {} if content is None else {"content": content}
+        if calls:
+            fields["tool_calls"] = calls
+        return self._message(**fields)
+
+    def start(self, index: int, id: str, name: str, arguments: str) -> Any:
+        """The entry of a call that begins."""
+        function = self._function(name=name, arguments=arguments)
+        return self._call(id=id, type="function", index=index, function=function)
+
+    def piece(self, index: int, arguments: str) -> Any:
+        """The entry of a call that goes on."""
+        return self._call(index=index, function=self._function(arguments=arguments))
+
+    def examples(self) -> list[Any]:
+        """One of each."""
+        start, piece = self.start(0, "call_1", "f", "{"), self.piece(0, "}")
+        return [
+            self.message("text", []),
+            self.message(None, [piece]),
+            self.message("text", [start]),
+        ]
+
+
+class QuickMessages(Messages):
+    """Fills vLLM's messages in without their constructors."""
+
+    def __init__(self, delta_message: Any, delta_tool_call: Any, delta_function_call: Any) -> None:
+        super().__init__(delta_message, delta_tool_call, delta_function_call)
+        self._messages = Filler(delta_message, extra=True)
+        self._calls = Filler(delta_tool_call, extra=True)
+        self._functions = Filler(delta_function_call, extra=False)
+
+    def message(self, content: str | None, calls: list[Any]) -> Any:
+        if content is None:
+            given = {"tool_calls"} if calls else set()
+        else:
+            given = {"content", "tool_calls"} if calls else {"content"}
+        values = {"role": None, "content": content, "reasoning": None, "tool_calls": calls}
+        return self._messages.fill(values, given)
+
+    def start(self, index: int, id: str, name: str, arguments: str) -> Any:
+        named = {"name": name, "arguments": arguments}
+        function = self._functions.fill(named, {"name", "arguments"})
+        values = {"id": id, "type": "function", "index": index, "function": function}
+        return self._calls.fill(values, {"id", "type", "index", "function"})
+
+    def piece(self, index: int, arguments: str) -> Any:
+        function = self._functions.fill({"name": None, "arguments": arguments}, {"arguments"})
+        values = {"id": None, "type": None, "index": index, "function": function}
+        return self._calls.fill(values, {"index", "function"})
 
 
 def messages(delta_message: Any, delta_tool_call: Any, delta_function_call: Any) -> Messages:
-    """The quick makers, or the classes' own constructors where those differ."""
+    """The quick ones, or, where those differ, the constructors' own."""
+    checked = Messages(delta_message, delta_tool_call, delta_function_call)
 
-    def checked_message(content: str | None, calls: list[Any]) -> Any:
-        fields: dict[str, Any] = {} if content is None else {"content": content}
-        return delta_message(**fields, **({"tool_calls": calls} if calls else {}))
+    def quick_examples() -> list[Any]:
+        return QuickMessages(delta_message, delta_tool_call, delta_function_call).examples()
 
-    def checked_start(index: int, id: str, name: str, arguments: str) -> Any:
-        function = delta_function_call(name=name, arguments=arguments)
-        return delta_tool_call(id=id, type="function", index=index, function=function)
-
-    def checked_piece(index: int, arguments: str) -> Any:
-        return delta_tool_call(index=index, function=delta_function_call(arguments=arguments))
-
-    def quick_message() -> Maker:
-        fill = filler(delta_message, extra=True)
-
-        def message(content: str | None, calls: list[Any]) -> Any:
-            if content is None:
-                given = {"tool_calls"} if calls else set()
-            else:
-                given = {"content", "tool_calls"} if calls else {"content"}
-            values = {"role": None, "content": content, "reasoning": None, "tool_calls": calls}
-            return fill(values, given)
-
-        return message
-
-    def quick_start() -> Maker:
-        call, function = fillers()
-
-        def start(index: int, id: str, name: str, arguments: str) -> Any:
-            named = function({"name": name, "arguments": arguments}, {"name", "arguments"})
-            values = {"id": id, "type": "function", "index": index, "function": named}
-            return call(values, {"id", "type", "index", "function"})
-
-        return start
-
-    def quick_piece() -> Maker:
-        call, function = fillers()
-
-        def piece(index: int, arguments: str) -> Any:
-            text = function({"name": None, "arguments": arguments}, {"arguments"})
-            values = {"id": None, "type": None, "index": index, "function": text}
-            return call(values, {"index", "function"})
-
-        return piece
-
-    def fillers() -> tuple[Maker, Maker]:
-        return filler(delta_tool_call, extra=True), filler(delta_function_call, extra=False)
-
-    call = checked_piece(0, "{")
-    return Messages(
-        message=choose(quick_message, checked_message, "text", [call]),
-        start=choose(quick_start, checked_start, 0, "call_1", "f", "{"),
-        piece=choose(quick_piece, checked_piece, 0, "{"),
-    )
+    if agree(quick_examples, checked.examples()):
+        return QuickMessages(delta_message, delta_tool_call, delta_function_call)
+    return checked

@@ -172,7 +172,7 @@ def test_a_fault_of_ours_is_text_and_a_line_in_the_log(
     cut = ADD_ONE_TWO.index("2}")
     first = parser.parse_stream_chunk(ADD_ONE_TWO[:cut])
     assert first[1][0].name == "add"
-    monkeypatch.setattr(parser.detector, "_feed" if where == "feed" else "_parser", Broken())
+    setattr(parser.detector._stream, "_feed" if where == "feed" else "_parser", Broken())
     with caplog.at_level(logging.ERROR):
         text = "".join(parser.parse_stream_chunk(piece)[0] for piece in ("one ", "two"))
         text += parser.parse_stream_end()[0]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from sglang.srt.function_call.core_types import StreamingParseResult, ToolCallItem
-from toolwire.engines.sglang_results import item, result
+from toolwire.engines.sglang_adapter import RESULTS
+from toolwire.engines.sglang_results import QuickResults, results
 
 ITEMS = [
     ToolCallItem(tool_index=0, name="f", parameters=""),
@@ -14,7 +15,7 @@ ITEMS = [
 
 def test_items() -> None:
     for expected in ITEMS:
-        made = item(expected.tool_index, expected.name, expected.parameters)
+        made = RESULTS.item(expected.tool_index, expected.name, expected.parameters)
         assert made == expected
         assert made.model_dump_json() == expected.model_dump_json()
 
@@ -22,11 +23,20 @@ def test_items() -> None:
 @pytest.mark.parametrize("text", ["", "a"])
 @pytest.mark.parametrize("calls", [[], ITEMS], ids=len)
 def test_results(text: str, calls: list[ToolCallItem]) -> None:
-    made = result(text, calls)
+    made = RESULTS.result(text, calls)
     expected = StreamingParseResult(normal_text=text, calls=calls)
     assert made == expected
     assert made.model_dump_json() == expected.model_dump_json()
 
 
 def test_with_this_sglang_they_are_the_quick_ones() -> None:
-    assert all("quick" in maker.__qualname__ for maker in (item, result))
+    assert isinstance(RESULTS, QuickResults)
+
+
+def test_a_class_with_other_fields_is_made_by_its_constructor() -> None:
+    class Later(ToolCallItem):  # type: ignore[misc]
+        mood: str = "fine"
+
+    make = results(StreamingParseResult, Later)
+    assert make.item(1, None, "é").mood == "fine"
+    assert make.result("a", []) == StreamingParseResult(normal_text="a", calls=[])
