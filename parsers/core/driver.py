@@ -28,6 +28,11 @@ _FENCE: Final = Literals(["```"])
 _LONGEST_FENCE_INFO: Final = 40
 
 
+def _outside(levels: int, level: int) -> int:
+    """Those of the levels that are outside of `level`."""
+    return levels & ((1 << level) - 1)
+
+
 class Run:
     """One message being read in one format."""
 
@@ -42,10 +47,10 @@ class Run:
         self.fenced = False  # a code fence inside the block at hand is open
         self.listed = False  # a list inside the block at hand is open
         self.siblings = False  # another call may follow in the block at hand
-        self.opened: frozenset[int] = frozenset()  # levels of the wrappers around the block at hand
-        self._open: frozenset[int] = (
-            frozenset()
-        )  # those that its calls have left open, also in prose later
+        # Levels of wrappers, each a bit, the outermost the lowest:
+        self.opened = 0  # those around the block at hand
+        self._open = 0  # those that its calls have left open, also in prose later
+        self._innermost = 1 << len(format.wrappers) >> 1
         self._line_start = True
         self._lines_count = format.bare  # whether it matters where a line begins
 
@@ -65,7 +70,7 @@ class Run:
 
     def inside_all(self) -> bool:
         """Whether the innermost wrapper is open: names stand in the open only there."""
-        return len(self.format.wrappers) - 1 in self.opened
+        return bool(self.opened & self._innermost)
 
     def at_closer(self) -> Step[bool]:
         while (found := self.marks.closes.seen(self.r)) is None:
@@ -199,7 +204,7 @@ class Run:
                 r.hold()
                 self.opened = self._open
             depth = level + 1
-            self.opened = self.opened & self.format.outside[level] | {level}
+            self.opened = _outside(self.opened, level) | 1 << level
             r.take(r.pos + len(opener))
             if r.space() is None:
                 yield from r.skip_space()
@@ -248,7 +253,7 @@ class Run:
 
     def _close(self, closer: str) -> None:
         level = self.marks.level_of[closer]
-        self._open = self.opened = self._open & self.format.outside[level]
+        self._open = self.opened = _outside(self._open, level)
         if not self._open:
             self.bare = self.siblings = False
 

@@ -75,7 +75,8 @@ def _read_brackets(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
     brackets = _Brackets()
     quoted = False
     between, inside, structure = marks.between.search, marks.inside.search, marks.structure
-    shortcuts: dict[bool, Shortcut | None] = {}  # inside strings, and between them
+    in_string: Shortcut | None = None
+    between_strings: Shortcut | None = None
     while True:
         text, i = r.text, r.pos
         found = None
@@ -115,10 +116,12 @@ def _read_brackets(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
                 sink(r.take(len(text)))  # a lone backslash
             return False
         else:
-            if i == len(text):
-                plain = marks.plain_inside if quoted else marks.plain_between
-                r.shortcut = shortcuts.get(quoted) or r.passing(plain.fullmatch, sink)
-                shortcuts[quoted] = r.shortcut
+            if i == len(text) and quoted:
+                in_string = in_string or r.passing(marks.plain_inside.fullmatch, sink)
+                r.shortcut = in_string
+            elif i == len(text):
+                between_strings = between_strings or r.passing(marks.plain_between.fullmatch, sink)
+                r.shortcut = between_strings
             yield
 
 
@@ -126,25 +129,25 @@ class _Brackets:
     """Which brackets are open. A closing one that fits none is ignored; one that fits an outer one
     closes what is inside it too, but then the brackets do not match."""
 
-    __slots__ = ("_open", "_opened", "matched")
+    __slots__ = ("_braces", "_open", "matched")
 
     def __init__(self) -> None:
         self._open: list[str] = []
-        self._opened = {"{": 0, "[": 0}
+        self._braces = 0  # how many of them are braces
         self.matched = True
 
     def all_closed(self, bracket: str) -> bool:
         """Take the next bracket; whether it was the last one."""
-        if bracket in "{[":
+        if bracket == "{" or bracket == "[":
             self._open.append(bracket)
-            self._opened[bracket] += 1
+            self._braces += bracket == "{"
             return False
         opening = "{" if bracket == "}" else "["
-        if not self._opened[opening]:
+        if not (self._braces if bracket == "}" else len(self._open) - self._braces):
             return False
         while True:
             last = self._open.pop()
-            self._opened[last] -= 1
+            self._braces -= last == "{"
             if last == opening:
                 return not self._open
             self.matched = False

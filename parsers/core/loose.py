@@ -32,13 +32,20 @@ _PYTHON_NUMBER: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Dialect:
     """How strings are quoted, and whether the output keeps the model's own spacing."""
 
-    quotes: tuple[str, ...] = ('"""', "'''", '"', "'")
-    escapes: bool = True
-    spacing_kept: bool = True
+    __slots__ = ("escapes", "quotes", "spacing_kept")
+
+    def __init__(
+        self,
+        quotes: tuple[str, ...] = ('"""', "'''", '"', "'"),
+        escapes: bool = True,
+        spacing_kept: bool = True,
+    ) -> None:
+        self.quotes = quotes
+        self.escapes = escapes
+        self.spacing_kept = spacing_kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -264,18 +264,16 @@ class Reader:
         while text is held: what is read then is kept."""
         if self._held is not None:
             return None
-        index = self.index
+        return _to_event(plain, self.index) if sink == self.arguments else self._to(plain, sink)
 
-        def to_sink(chunk: str) -> list[Event] | None:
+    def _to(self, plain: Matches, sink: Sink) -> Shortcut:
+        def shortcut(chunk: str) -> list[Event] | None:
             if not plain(chunk):
                 return None
             sink(chunk)
             return self.take_events()
 
-        def to_event(chunk: str) -> list[Event] | None:
-            return [Arguments(index, chunk)] if plain(chunk) else None
-
-        return to_event if sink == self.arguments else to_sink
+        return shortcut
 
     def end_call(self, complete: bool) -> None:
         self._write()
@@ -303,3 +301,10 @@ class Reader:
         if self._pending and not self.calls:
             self._events.append(Content("".join(self._pending)))
         self._pending.clear()
+
+
+def _to_event(plain: Matches, index: int) -> Shortcut:
+    def shortcut(chunk: str) -> list[Event] | None:
+        return [Arguments(index, chunk)] if plain(chunk) else None
+
+    return shortcut

@@ -19,6 +19,8 @@ from .schema import encode
 #: JSON that has no other spelling: text without escapes, a whole number.
 _ONE_SPELLING: Final = re.compile(r'"[ !#-\[\]-~]*"|-?[1-9][0-9]{0,15}|0').fullmatch
 
+_MOST_PIECES: Final = 1000
+
 
 def canonical(text: str) -> str:
     """A spelling that is the same for equal JSON; the text itself where it is no JSON."""
@@ -32,6 +34,8 @@ def canonical(text: str) -> str:
 
 def _spelling(value: str) -> str:
     """How a text of an earlier call would be written here."""
+    if _ONE_SPELLING(value):
+        return value
     try:
         return encode(json.loads(value))
     except ValueError:  # more than a text, which is passed on as it was written
@@ -59,18 +63,26 @@ class Repeats:
 class _Earlier:
     """The calls of one name that came before."""
 
-    __slots__ = ("_calls", "_values", "spellings")
+    __slots__ = ("_calls", "_new", "_values", "spellings")
 
     def __init__(self) -> None:
+        self._new: list[dict[str, str]] = []  # those that were not looked at yet
         self._calls: set[frozenset[tuple[str, str]]] = set()
         self._values: dict[str, set[str]] = {}
         #: for each key the texts that it had, as they would be written here, in order
         self.spellings: dict[str, list[str]] = {}
 
-    def __bool__(self) -> bool:
+    def add(self, members: dict[str, str]) -> None:
+        self._new.append(members)
+
+    def any(self) -> bool:
+        """Whether there were any. They are looked at now: most names are called once."""
+        for members in self._new:
+            self._look_at({key: canonical(value) for key, value in members.items()})
+        self._new.clear()
         return bool(self._calls)
 
-    def add(self, members: dict[str, str]) -> None:
+    def _look_at(self, members: dict[str, str]) -> None:
         self._calls.add(frozenset(members.items()))
         for key, value in members.items():
             values = self._values.setdefault(key, set())
@@ -82,7 +94,7 @@ class _Earlier:
     def had(self, key: str, value: str) -> bool:
         return value in self._values.get(key, ())
 
-    def __contains__(self, members: dict[str, str]) -> bool:
+    def has(self, members: dict[str, str]) -> bool:
         return frozenset(members.items()) in self._calls
 
 
@@ -94,12 +106,15 @@ class WatchedCall:
         self._name = name
         self._earlier = earlier
         self._waiting: list[str] | None = []
-        self._members: dict[str, str] = {}
+        self._members: dict[
+            str, str
+        ] = {}  # as they were written; while it waits, as `canonical` has it
         self._key: str | None = None
-        self._value = bytearray()  # what the member at hand says so far, in little memory
+        self._value: list[str] = []  # what the member at hand says so far, …
+        self._before: list[str] = []  # … behind this: many small pieces would take much memory
         self._begun = False
         self._rivals: _Rivals | None = None  # for text: the earlier ones that begin like this one
-        if not earlier:
+        if not earlier.any():
             self._go()
 
     def _go(self) -> None:
@@ -112,7 +127,10 @@ class WatchedCall:
     def write(self, text: str) -> None:
         value = self._value_text(text)
         if value:
-            self._value += value.encode("utf-8", "surrogatepass")
+            self._value.append(value)
+            if len(self._value) > _MOST_PIECES:
+                self._before.append("".join(self._value))
+                self._value.clear()
         if self._waiting is None:
             self._r.arguments(text)
             return
@@ -133,7 +151,8 @@ class WatchedCall:
 
     def on_key(self, key: str) -> None:
         self._key = key
-        self._value = bytearray()
+        self._value.clear()
+        self._before.clear()
         self._begun = False
         self._rivals = None
 
@@ -147,15 +166,17 @@ class WatchedCall:
     def on_value(self) -> None:
         if self._key is None:
             return
-        value = canonical(self._value.decode("utf-8", "surrogatepass"))
+        value = "".join([*self._before, *self._value])
+        if self._waiting is not None:
+            value = canonical(value)
+            if not self._earlier.had(self._key, value):
+                self._go()
         self._members[self._key] = value
-        if self._waiting is not None and not self._earlier.had(self._key, value):
-            self._go()
         self._key = None
 
     def end(self, complete: bool) -> None:
         if self._waiting is not None:
-            if complete and self._members in self._earlier:
+            if complete and self._earlier.has(self._members):
                 self._r.forget_repeat()
                 return
             self._go()

@@ -111,11 +111,6 @@ class Format:
         return cut + ([cut_off(self.shape.heads)] if self.shape.heads else [])
 
     @cached_property
-    def outside(self) -> tuple[frozenset[int], ...]:
-        """For each level of the wrappers, and for the calls' own closers, the levels outside it."""
-        return tuple(frozenset(range(level)) for level in range(len(self.wrappers) + 1))
-
-    @cached_property
     def level_of(self) -> dict[str, int]:
         """Which wrapper an opener belongs to, 0 being the outermost."""
         levels = reversed(list(enumerate(self.wrappers)))

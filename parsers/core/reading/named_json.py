@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..jsontext import VALUE_START, read_arguments
 from ..literals import Literals
-from ..names import read_word
+from ..names import read_word, word
 from ..reader import Matches, Reader, Step
 from ..shapes import NamedJson
 from .base import CALL, NOTHING, Outcome, ShapeReader
@@ -43,8 +43,10 @@ class NamedJsonReader(ShapeReader):
             return (yield from self._drift.read(run))
         if not run.inside_all():
             return NOTHING
-        word = yield from read_word(r)
-        name, id = self._name_and_id(word)
+        header = word(r)
+        if header is None:
+            header = yield from read_word(r)
+        name, id = self._name_and_id(header)
         if not run.allowed(name):
             return NOTHING
         space = r.space()
@@ -70,11 +72,11 @@ class NamedJsonReader(ShapeReader):
         r.end_call((yield from read_arguments(r, run.marks, r.arguments)))
         return CALL
 
-    def _name_and_id(self, word: str) -> tuple[str, str | None]:
+    def _name_and_id(self, header: str) -> tuple[str, str | None]:
         if self._header is None:
-            return word, None
-        found = self._header(word)
-        return (found["name"], word) if found else ("", None)
+            return header, None
+        found = self._header(header)
+        return (found["name"], header) if found else ("", None)
 
     def _skip(self, r: Reader, spellings: Literals) -> Step[bool]:
         while (found := spellings.seen(r)) is None:

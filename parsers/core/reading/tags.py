@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from ..building import ObjectBuilder, value_of
 from ..jsontext import read_arguments
 from ..literals import Literals, any_of, beginning, cut_off, first_characters
-from ..names import read_word
+from ..names import read_word, word
 from ..reader import Matches, Reader, Step
 from ..schema import JSON_TYPES, Kind, Tool
 from ..shapes import Tag, Tags
@@ -44,16 +44,15 @@ class TagsReader(ShapeReader):
         self._drift = JsonCallsReader(shape.drift)
         self.parameter = OpeningTag(shape.parameter)
         self._closers: tuple[tuple[str, ...], ...] = (shape.parameter_close, shape.close)
-        self._plans: dict[frozenset[int], _Plan] = {}
+        self._plans: dict[int, _Plan] = {}
 
     def plan(self, run: Run) -> _Plan:
         """What to look for in the values of the call at hand."""
         plan = self._plans.get(run.opened)
         if plan is None:
-            around = [
-                run.format.wrappers[level].close for level in sorted(run.opened, reverse=True)
-            ]
-            row = [close for close in (*self._closers, *around) if close]
+            wrappers = enumerate(run.format.wrappers)
+            around = [wrapper.close for level, wrapper in wrappers if run.opened >> level & 1]
+            row = [close for close in (*self._closers, *reversed(around)) if close]
             plan = self._plans[run.opened] = _Plan(row, self.parameter.begin.spellings)
         return plan
 
@@ -95,10 +94,15 @@ class TagsReader(ShapeReader):
             return opening["name"] if opening else ""
         if not run.inside_all():
             return ""
-        name = yield from read_word(run.r)
-        yield from run.r.skip_space()
-        separator = yield from self._separator.here(run.r)
-        run.r.take(run.r.pos + len(separator))
+        r = run.r
+        name = word(r)
+        if name is None:
+            name = yield from read_word(r)
+        if r.space() is None:
+            yield from r.skip_space()
+        while (separator := self._separator.seen(r)) is None:
+            yield
+        r.take(r.pos + len(separator))
         return name
 
 
