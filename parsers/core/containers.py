@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from .literals import MOST_REPEATS, any_of, cut_off, first_characters
+from .literals import KEEP, MOST_REPEATS, any_of, cut_off, first_characters
 from .reader import Reader, Shortcut, Sink
 from .schema import encode, python_word
 
@@ -33,8 +33,8 @@ _MOST_PIECES: Final = 1000
 
 def _same_in_json(quote: str, closes: Iterable[str], escapes: bool) -> str:
     """A pattern for text inside a string that JSON writes just so: all there is, or much of it."""
-    plain = rf"[^\x00-\x1f{first_characters((*closes, quote), chr(34) + chr(92))}]*"
-    return rf'{plain}(?:\\["\\/bfnrt]{plain}){{0,{MOST_REPEATS}}}' if escapes else plain
+    plain = rf"[^\x00-\x1f{first_characters((*closes, quote), chr(34) + chr(92))}]*{KEEP}"
+    return rf'{plain}(?:\\["\\/bfnrt]{plain}){{0,{MOST_REPEATS}}}{KEEP}' if escapes else plain
 
 
 def here_or_cut(literals: Sequence[str]) -> str:

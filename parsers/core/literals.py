@@ -8,6 +8,7 @@ that part must wait for the next chunk.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from typing import Final
 
@@ -15,6 +16,9 @@ from .reader import Reader, Step
 
 #: `re` remembers each repeat of a group while it matches: this many at a time are enough.
 MOST_REPEATS: Final = 100
+#: Behind a repeat: never give back what it took. It decides nothing here and saves the search for
+#: another way to match where there is none. (Before Python 3.11, `re` had no such thing.)
+KEEP: Final = "+" if sys.version_info >= (3, 11) else ""
 
 
 def beginning(literal: str) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from .literals import MOST_REPEATS, Literals, first_characters, first_of
+from .literals import KEEP, MOST_REPEATS, Literals, first_characters, first_of
 from .reader import Reader, Sink, Step
 
 
@@ -37,13 +37,13 @@ class Marks:
         #: text between strings, and inside one, that nothing has to be looked at in
         first = first_characters(stops, '"{}[]')
         plain = f"[^{first}]"
-        self.plain_between: Final = re.compile(f"{plain}+")
+        self.plain_between: Final = re.compile(f"{plain}+{KEEP}")
         first = first_characters(self.closes.spellings, '"\\')
-        string = rf"[^{first}]*(?:\\.[^{first}]*){{0,{MOST_REPEATS}}}"
+        string = rf"[^{first}]*{KEEP}(?:\\.[^{first}]*{KEEP}){{0,{MOST_REPEATS}}}{KEEP}"
         self.plain_inside: Final = re.compile(string, re.DOTALL)
         #: both in turn; its group is there if that ends inside a string, with the text
-        strings = rf'(?:"{string}(?:"{plain}*|\Z())){{0,{MOST_REPEATS}}}'
-        self._flat: Final = re.compile(f"{plain}*{strings}", re.DOTALL).match
+        strings = rf'(?:"{string}(?:"{plain}*{KEEP}|\Z())){{0,{MOST_REPEATS}}}'
+        self._flat: Final = re.compile(f"{plain}*{KEEP}{strings}", re.DOTALL).match
         #: characters that mean something between strings and that no delimiter begins with
         self.structure: Final = frozenset('"{}[]') - {stop[0] for stop in stops}
         #: what to stop at inside a key or a name

@@ -80,8 +80,9 @@ class Tag:
 
     begin: tuple[str, ...]
     end: str = ">"
+    # A plain name that is all there is comes first: it is read at once.
     inner: str = (
-        r"""\s*["']?(?P<name>[^"'<>\n]+?)["']?"""
+        r"""\s*["']?(?P<name>[\w.-]+(?=["']?\Z)|[^"'<>\n]+?)["']?"""
         r"""(?:\s+string\s*=\s*["'](?P<string>true|false)["']|\s+[\w:.-]+\s*=\s*"[^"]*")*\s*"""
     )
     unfinished: str = r"[^<>\n]*"

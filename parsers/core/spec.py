@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .literals import MOST_REPEATS, Literals, beginning, cut_off, first_characters
+from .literals import KEEP, MOST_REPEATS, Literals, beginning, cut_off, first_characters
 from .marks import Marks
 from .reader import Matches
 from .shapes import Shape
@@ -99,10 +99,13 @@ class Format:
         marks, heads = self.marks, self.shape.heads
         first = first_characters([*marks.opens.spellings, *marks.closes.spellings, *heads])
         if heads or not self.bare:
-            return re.compile(f"[^{first}]+").fullmatch
-        line, starts = rf"[^{first}\n]*", "|".join([self.shape.bare_start, *self._cut_bare_starts])
+            return re.compile(f"[^{first}]+{KEEP}").fullmatch
+        line, starts = (
+            rf"[^{first}\n]*{KEEP}",
+            "|".join([self.shape.bare_start, *self._cut_bare_starts]),
+        )
         next_line = rf"\n(?![{INDENT}]*(?:{starts})){line}"
-        return re.compile(f"{line}(?:{next_line}){{0,{MOST_REPEATS}}}").fullmatch
+        return re.compile(f"{line}(?:{next_line}){{0,{MOST_REPEATS}}}{KEEP}").fullmatch
 
     @property
     def _cut_bare_starts(self) -> list[str]:

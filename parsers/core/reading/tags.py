@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..building import ObjectBuilder, value_of
 from ..jsontext import read_arguments
-from ..literals import Literals, any_of, beginning, cut_off, first_characters
+from ..literals import KEEP, Literals, any_of, beginning, cut_off, first_characters
 from ..names import read_word, word
 from ..reader import Matches, Reader, Step
 from ..schema import JSON_TYPES, Kind, Tool
@@ -336,7 +336,7 @@ class _Plan:
 def _plain(tags: list[str]) -> re.Pattern[str]:
     """Without the beginning of a tag, and without a newline at its end, which may be a tag's."""
     first = first_characters(tags)
-    return re.compile(rf"[^{first}]*[^{first}\r\n]")
+    return re.compile(rf"[^{first}]+{KEEP}(?<![\r\n])")
 
 
 def _stops(closers: list[str], begins: Sequence[str]) -> re.Pattern[str]:
