@@ -34,7 +34,12 @@ def extensions() -> list:
     core = [path for path in (package / "core").rglob("*.py") if path.name not in INTERPRETED]
     paths = sorted(map(str, [*core, *(package / "engines" / f"{name}.py" for name in STREAMS)]))
     flags = ["--config-file=", "--ignore-missing-imports"]
-    return mypycify([*flags, *paths], opt_level="2", debug_level="0", group_name="toolwire")
+    found = mypycify([*flags, *paths], opt_level="2", debug_level="0", group_name="toolwire")
+    for extension in found:  # a warning of a compiler that mypyc does not know is no reason to stop
+        extension.extra_compile_args = [
+            flag for flag in extension.extra_compile_args if flag not in ("-Werror", "/WX")
+        ]
+    return found
 
 
 class BuildAll(build_ext):
@@ -49,8 +54,24 @@ class BuildAll(build_ext):
             for extension in self.extensions:
                 Path(self.get_ext_fullpath(extension.name)).unlink(missing_ok=True)
             self.extensions = []
-            print(f"The core was not compiled ({error}); its Python files are used as they are.")
+            say_interpreted(error)
 
 
-compiled = "bdist_wheel" in sys.argv and WISH != "0"
-setup(ext_modules=extensions() if compiled else [], cmdclass={"build_ext": BuildAll})
+def compiled() -> list:
+    """What to compile, where that is wanted and possible."""
+    if "bdist_wheel" not in sys.argv or WISH == "0":
+        return []
+    try:
+        return extensions()
+    except (ImportError, SystemExit) as error:  # mypyc is not there, or does not take the code
+        if WISH == "1":
+            raise
+        say_interpreted(error)
+        return []
+
+
+def say_interpreted(reason: BaseException) -> None:
+    print(f"The core was not compiled ({reason}); its Python files are used as they are.")
+
+
+setup(ext_modules=compiled(), cmdclass={"build_ext": BuildAll})

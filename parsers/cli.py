@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from . import COMPILED
 from .commands.chat import chat
 from .commands.detect import detect
 from .commands.doctor import doctor
@@ -65,7 +66,7 @@ def toolwire(
     ] = False,
 ) -> None:
     if version:
-        typer.echo(f"toolwire {_version()}")
+        typer.echo(f"toolwire {_version()} (core: {'compiled' if COMPILED else 'Python'})")
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
     else:

@@ -1,5 +1,10 @@
-"""How hard the property tests search: `--hypothesis-profile=fast`, `full` (default) or `explore`."""
+"""How hard the property tests search: `--hypothesis-profile=fast`, `full` (default) or `explore`.
 
+The tests run on the Python files of the checkout, or on what PYTHONPATH has: see scripts/test.
+"""
+
+import pytest
+import toolwire
 from hypothesis import HealthCheck, settings
 
 SLOW_MACHINES = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -9,3 +14,16 @@ settings.register_profile("fast", max_examples=8, derandomize=True, **SLOW_MACHI
 settings.register_profile("full", max_examples=60, derandomize=True, **SLOW_MACHINES)
 settings.register_profile("explore", max_examples=1000, **SLOW_MACHINES)
 settings.load_profile("full")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--compiled", action="store_true", help="stop if the core is not compiled")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--compiled") and not toolwire.COMPILED:
+        raise pytest.UsageError(f"The core is not compiled: {toolwire.__file__}")
+
+
+def pytest_report_header() -> str:
+    return f"toolwire: {toolwire.__file__} (core: {'compiled' if toolwire.COMPILED else 'Python'})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import email.message
 import email.parser
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 ENGINES = ("vllm", "sglang")
 
 #: What a build starts from. Not the checkout itself: an earlier build's leftovers would get into it.
-SOURCES = ("parsers", "chat_templates", "pyproject.toml", "README.md", "LICENSE")
+SOURCES = ("parsers", "chat_templates", "pyproject.toml", "setup.py", "README.md", "LICENSE")
 
 BUILD = "import sys, setuptools.build_meta as b; getattr(b, 'build_' + sys.argv[1])(sys.argv[2])"
 
@@ -37,15 +38,22 @@ def pip(python: Path | str, *arguments: str) -> None:
 
 @dataclass(frozen=True)
 class Builder:
-    """An environment with setuptools, as the build asks for it."""
+    """An environment with what the build asks for."""
 
     python: Path
 
-    def build(self, what: str, source: Path, target: Path) -> tuple[Path, str]:
-        """The file that was built, and what the build said."""
+    def build(
+        self, what: str, source: Path, target: Path, compiled: str = "0", **more: str
+    ) -> tuple[Path, str]:
+        """The file that was built, and what the build said. `more` is added to the environment."""
         target.mkdir()
+        copy = target.with_name("source")  # a build leaves files behind that the next would use
+        shutil.copytree(source, copy)
         command = [str(self.python), "-W", "always", "-c", BUILD, what, str(target)]
-        done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+        environment = {**os.environ, "TOOLWIRE_COMPILE": compiled, **more}
+        done = subprocess.run(
+            command, cwd=copy, env=environment, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
         (made,) = target.iterdir()
         return made, done.stdout + done.stderr
@@ -55,8 +63,8 @@ class Builder:
 def builder(tmp_path_factory: pytest.TempPathFactory) -> Builder:
     python = empty_environment(tmp_path_factory.mktemp("builder"))
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert 'requires = ["setuptools>=77"]' in text
-    pip(python, "install", "setuptools>=77")
+    assert 'requires = ["setuptools>=77", "mypy>=2.4,<2.5"]' in text
+    pip(python, "install", "setuptools>=77", "mypy>=2.4,<2.5")
     return Builder(python)
 
 
@@ -85,6 +93,15 @@ def wheel(builder: Builder, source: Path, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture(scope="module")
+def compiled_wheel(
+    builder: Builder, source: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    made, said = builder.build("wheel", source, tmp_path_factory.mktemp("wheel") / "out", "1")
+    assert warnings(said) == []
+    return made
+
+
+@pytest.fixture(scope="module")
 def sdist(builder: Builder, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made, said = builder.build("sdist", source, tmp_path_factory.mktemp("sdist") / "out")
     assert warnings(said) == []
@@ -93,7 +110,7 @@ def sdist(builder: Builder, source: Path, tmp_path_factory: pytest.TempPathFacto
 
 def warnings(said: str) -> list[str]:
     """What a build complains about, but for its being told not to compile anything."""
-    lines = [line for line in said.splitlines() if "warning" in line.lower()]
+    lines = [line for line in said.splitlines() if "warning:" in line.lower()]
     return [line for line in lines if "byte-compiling is disabled" not in line]
 
 
@@ -126,7 +143,7 @@ def test_the_sdist_holds_all_that_a_build_needs(sdist: Path) -> None:
         names = {name.partition("/")[2] for name in archive.getnames()}
     inside = {name.removeprefix("toolwire/") for name in expected_files()}
     moved = {n if n.startswith("chat_templates/") else f"parsers/{n}" for n in inside}
-    assert moved | {"LICENSE", "README.md", "pyproject.toml"} <= names
+    assert moved | {"LICENSE", "README.md", "pyproject.toml", "setup.py"} <= names
 
 
 @pytest.mark.slow
@@ -140,9 +157,59 @@ def test_a_wheel_from_the_sdist_is_the_same(
     assert contents(again) == contents(wheel)
 
 
+@pytest.mark.slow
+def test_a_compiled_wheel_has_all_that_the_other_has(wheel: Path, compiled_wheel: Path) -> None:
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert "none-any" not in compiled_wheel.name
+    plain, compiled = contents(wheel), contents(compiled_wheel)
+    more = {name for name in compiled if name not in plain}
+    assert plain.keys() <= compiled.keys()
+    assert all(name.partition(".")[2].endswith((".so", ".pyd")) for name in more)
+    modules = {name.partition(".")[0] for name in more}
+    assert {"toolwire/core/reader", "toolwire/core/reading/tags", "toolwire/core/events"} <= modules
+    assert all(f"{name}.py" in plain for name in modules - {"toolwire__mypyc"})
+    assert code(compiled_wheel).items() >= code(wheel).items()
+
+
+def is_compiled(wheel: Path, folder: Path) -> bool:
+    """What the core in a wheel says about itself, after it has read a call."""
+    zipfile.ZipFile(wheel).extractall(folder)
+    script = (
+        f"import sys; sys.path.insert(0, {str(folder)!r}); import toolwire;"
+        "assert toolwire.parse('call_text', 'add(a=1)').tool_calls[0].load() == {'a': 1};"
+        "print(toolwire.COMPILED)"
+    )
+    command = [sys.executable, "-I", "-c", script]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return done.stdout == "True\n"
+
+
+@pytest.mark.slow
+def test_the_compiled_core_is_the_one_that_is_used(
+    wheel: Path, compiled_wheel: Path, tmp_path: Path
+) -> None:
+    assert not is_compiled(wheel, tmp_path / "plain")
+    assert is_compiled(compiled_wheel, tmp_path / "compiled")
+
+
+@pytest.mark.slow
+def test_without_a_compiler_the_wheel_has_the_python_files(
+    builder: Builder, source: Path, wheel: Path, tmp_path: Path
+) -> None:
+    made, said = builder.build("wheel", source, tmp_path / "out", "", CC="no-such-compiler")
+    assert "The core was not compiled" in said
+    assert code(made) == code(wheel)
+    assert not is_compiled(made, tmp_path / "files")
+
+
 def contents(wheel: Path) -> dict[str, bytes]:
     archive = zipfile.ZipFile(wheel)
     return {name: archive.read(name) for name in archive.namelist() if name[-6:] != "RECORD"}
+
+
+def code(wheel: Path) -> dict[str, bytes]:
+    """The package's own files, whatever the wheel says about itself."""
+    return {name: data for name, data in contents(wheel).items() if name.startswith("toolwire/")}
 
 
 def about(wheel: Path) -> email.message.Message:
@@ -248,7 +315,7 @@ def test_it_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 
-    assert run("--version") == f"toolwire {about(wheel)['Version']}\n"
+    assert run("--version") == f"toolwire {about(wheel)['Version']} (core: Python)\n"
     call = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
     shown = json.loads(run("parse", "hermes", "--json", text=call))
     assert shown["tool_calls"] == [{"name": "add", "arguments": '{"a": 1}', "problem": None}]

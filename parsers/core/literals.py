@@ -31,7 +31,7 @@ def beginning(literal: str) -> str:
 
 def cut_off(literals: Iterable[str]) -> str:
     """A pattern for the beginning of any of `literals` at the end of the text."""
-    patterns = [p for p in (beginning(literal) for literal in literals) if p]
+    patterns = [p for p in map(beginning, literals) if p]
     return rf"(?:{'|'.join(patterns)})\Z" if patterns else ""
 
 
@@ -43,7 +43,7 @@ def any_of(literals: Iterable[str]) -> str:
 
 def first_characters(literals: Iterable[str], characters: str = "") -> str:
     """What any of these begins with, to stand in a pattern's brackets."""
-    return "".join(map(re.escape, sorted({*characters, *(literal[0] for literal in literals)})))
+    return "".join(map(re.escape, sorted({*characters, *[literal[0] for literal in literals]})))
 
 
 def first_of(literals: Iterable[str], characters: str = "") -> re.Pattern[str]:

@@ -22,7 +22,7 @@ class Marks:
         self.opens: Final = Literals(opens)
         self.starts: Final = Literals([*self.opens.spellings, *heads])
         self.levels: Final = tuple(Literals(level) for level in levels)
-        self.closes: Final = Literals(c for level in self.levels for c in level.spellings)
+        self.closes: Final = Literals([c for level in self.levels for c in level.spellings])
         #: which wrapper a closer closes, 0 being the outermost
         self.level_of: Final = {
             closer: i

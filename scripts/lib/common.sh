@@ -26,17 +26,37 @@ install_release() { # NAME VERSION: as the registry has it, for a machine with a
     pip_install "$1==$2"
 }
 
-install_toolwire() { # from this checkout, which is the working folder
-    say "installing toolwire from this checkout"
-    # From a copy: a build in place leaves files behind that the next build would pick up.
-    local copy
-    copy="$(mktemp -d)"
-    cp -R parsers chat_templates pyproject.toml README.md LICENSE "$copy"
-    "$VENV/bin/python" -m pip wheel --quiet --disable-pip-version-check --no-deps \
-        --wheel-dir "$copy" "$copy" >&2
-    pip_install "$copy"/*.whl # with its dependencies, where any is missing
-    pip_install --force-reinstall --no-deps "$copy"/*.whl
-    rm -rf "$copy"
+WHEEL_SOURCES=(parsers chat_templates pyproject.toml setup.py README.md LICENSE)
+
+# Prints the path of a wheel of this checkout, which is the working folder, for $VENV's Python. It takes
+# a minute to compile, so it is kept under the name of what it was made of.
+build_wheel() {
+    local version digest folder copy
+    version="$("$VENV/bin/python" -c 'import sys; print(sys.implementation.cache_tag)')"
+    digest="$(find "${WHEEL_SOURCES[@]}" -type f ! -path '*/__pycache__/*' -print0 | LC_ALL=C sort -z |
+        xargs -0 sha256sum | sha256sum | cut -c1-16)"
+    folder=".venvs/wheels/$version-$digest"
+    if [ ! -d "$folder" ]; then
+        say "building toolwire from this checkout (a minute: its core is compiled)"
+        rm -rf .venvs/wheels/"$version"-*
+        # From a copy: a build in place leaves files behind that the next build would pick up.
+        copy="$(mktemp -d)"
+        cp -R "${WHEEL_SOURCES[@]}" "$copy"
+        "$VENV/bin/python" -m pip wheel --quiet --disable-pip-version-check --no-deps \
+            --wheel-dir "$copy/wheel" "$copy" >&2
+        mkdir -p .venvs/wheels
+        mv "$copy/wheel" "$folder"
+        rm -rf "$copy"
+    fi
+    echo "$folder"/*.whl
+}
+
+install_toolwire() { # from this checkout
+    local wheel
+    wheel="$(build_wheel)"
+    say "installing $(basename "$wheel")"
+    pip_install "$wheel" # with its dependencies, where any is missing
+    pip_install --force-reinstall --no-deps "$wheel"
 }
 
 install_rest() { # [--no-toolwire] [EXTRA PIP REQUIREMENTS ...]: what comes after an engine

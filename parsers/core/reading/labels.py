@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..driver import Run
 
 _LINE: Final = re.compile(r"[^\r\n<]*")
-_OTHERS: Final = Literals(f"{label}:" for label in KNOWN_KEYS)
+_OTHERS: Final = Literals([f"{label}:" for label in KNOWN_KEYS])
 
 
 class LabelsReader(ShapeReader):
@@ -34,7 +34,7 @@ class LabelsReader(ShapeReader):
         self._name_label: str = shape.name_label
         self._argument_labels: tuple[str, ...] = shape.argument_labels
         labels = (shape.name_label, *shape.argument_labels, *KNOWN_KEYS)
-        self._labels: Literals = Literals(f"{label}:" for label in labels)
+        self._labels: Literals = Literals([f"{label}:" for label in labels])
         self._drift = JsonCallsReader(shape.drift)
 
     def may_start(self, character: str) -> bool:
