@@ -22,6 +22,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
+import toolwire
+
 Cell = str | int | float | None
 Kind = Literal["floor", "ours", "theirs"]
 
@@ -118,6 +120,8 @@ def versions(*packages: str) -> dict[str, str]:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
+    if "toolwire" in found:
+        found["toolwire"] += f" (core: {'compiled' if toolwire.COMPILED else 'Python'})"
     return found
 
 
