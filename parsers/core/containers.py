@@ -152,7 +152,10 @@ class Nesting:
             self.sink('"')
 
     def string_sink(self) -> Sink:
-        """Where the text of the string at hand goes: a key is kept until it is whole."""
+        """Where the text of the string at hand goes: a key is kept until it is whole.
+
+        (No property: compiled, a call of what it gives would be lost.)
+        """
         return self._key.append if self.at_key else self.sink
 
     def passing(self, r: Reader) -> Shortcut | None:

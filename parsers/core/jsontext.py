@@ -243,22 +243,22 @@ def _low_surrogate(r: Reader) -> Step[int]:
 
 def _read_quoted_arguments(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
     """At the quote of a string that is a call's arguments."""
-    raw = r.take(r.pos + 1)
+    raw = [r.take(r.pos + 1)]
     while True:  # does an object begin here, perhaps behind whitespace?
-        raw += yield from r.skip_space()
+        raw.append((yield from r.skip_space()))
         first = yield from r.peek()
         if first != "\\":
             break
         yield from _need(r, 2)
         if r.text[r.pos + 1 : r.pos + 2] not in ("n", "r", "t"):
             break
-        raw += r.take(r.pos + 2)
-    if first == '"' and raw == '"':
+        raw.append(r.take(r.pos + 2))
+    if first == '"' and "".join(raw) == '"':
         r.take(r.pos + 1)
         sink("{}")
         return True
     if first != "{":
-        sink(raw)
+        sink("".join(raw))
         return (yield from _read_string(r, marks, sink))
     inner = _Inner(sink)
     closed = yield from _read_string(r, marks, inner.feed, decoded=True)

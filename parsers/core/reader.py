@@ -137,13 +137,13 @@ class Reader:
 
     def skip_space(self) -> Step[str]:
         """Read whitespace; returns it."""
-        space = ""
+        pieces: list[str] = []
         while True:
             end = _SPACE(self.text, self.pos).end()  # type: ignore[union-attr]  # always matches
             if end > self.pos:
-                space += self.take(end)
+                pieces.append(self.take(end))
             if end < len(self.text) or self.eof:
-                return space
+                return "".join(pieces)
             yield
 
     def skip_newline(self) -> Step[bool]:

@@ -5,15 +5,33 @@ A format picks a shape and fills in its literals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
+from ..errors import ToolwireError
 from .literals import any_of
+
+
+def check_spellings(data: Any) -> None:
+    """Raises where a field of a dataclass that takes several spellings has something else."""
+    for place in fields(data):
+        value = getattr(data, place.name)
+        if place.type != "tuple[str, ...]":
+            continue
+        if not isinstance(value, tuple) or not all(isinstance(s, str) and s for s in value):
+            raise ToolwireError(
+                f"{type(data).__name__}.{place.name} must be a tuple of strings, none of them "
+                f"empty, not {value!r}."
+            )
 
 
 class Shape:
     """A way to write calls; here is what most of them have in common."""
 
     __slots__ = ()
+
+    def __post_init__(self) -> None:
+        check_spellings(self)
 
     @property
     def heads(self) -> tuple[str, ...]:
@@ -86,6 +104,9 @@ class Tag:
         r"""(?:\s+string\s*=\s*["'](?P<string>true|false)["']|\s+[\w:.-]+\s*=\s*"[^"]*")*\s*"""
     )
     unfinished: str = r"[^<>\n]*"
+
+    def __post_init__(self) -> None:
+        check_spellings(self)
 
 
 @dataclass(frozen=True, slots=True)

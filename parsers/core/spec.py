@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from .literals import KEEP, MOST_REPEATS, Literals, beginning, cut_off, first_characters
 from .marks import Marks
 from .reader import Matches
-from .shapes import Shape
+from .shapes import Shape, check_spellings
 
 if TYPE_CHECKING:
     from .reading.base import ShapeReader
@@ -28,6 +28,9 @@ class Wrapper:
 
     open: tuple[str, ...]
     close: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_spellings(self)
 
 
 @dataclass(frozen=True, slots=True)

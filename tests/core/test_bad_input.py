@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 import toolwire
-from toolwire import Format, Parser, ToolwireError, get_format, list_formats, register_format
+from toolwire import (
+    Format,
+    Parser,
+    ToolwireError,
+    Wrapper,
+    get_format,
+    list_formats,
+    register_format,
+)
+from toolwire.core.shapes import JsonCalls, Tag
 
 from ..support import TOOLS, summary
 from ..writers import WRITERS
@@ -73,6 +82,17 @@ def test_registering() -> None:
         register_format(Format(name="My Format", shape=shape))
     with pytest.raises(ToolwireError, match=r"takes a toolwire.Format"):
         register_format("hermes")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("spellings", ["<x>", ("",), (1,), None], ids=repr)
+def test_delimiters_that_are_none(spellings: Any) -> None:
+    sentence = "must be a tuple of strings, none of them empty, not "
+    with pytest.raises(ToolwireError, match=f"Wrapper.open {sentence}"):
+        Wrapper(open=spellings)
+    with pytest.raises(ToolwireError, match=f"JsonCalls.name_keys {sentence}"):
+        JsonCalls(name_keys=spellings)
+    with pytest.raises(ToolwireError, match=f"Tag.begin {sentence}"):
+        Tag(begin=spellings)
 
 
 def test_aliases() -> None:
