@@ -9,11 +9,11 @@ leaves it out, TOOLWIRE_COMPILE=1 makes a failure to compile an error.
 import os
 import shutil
 import sys
-from distutils.errors import CCompilerError, DistutilsError
 from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build_ext import build_ext
+from setuptools.errors import BaseError, CCompilerError
 
 #: Data, not machinery: what others look into, as they may into any dataclass.
 INTERPRETED = {"__init__.py", "shapes.py", "spec.py"}
@@ -48,7 +48,7 @@ class BuildAll(build_ext):
     def run(self) -> None:
         try:
             super().run()
-        except (CCompilerError, DistutilsError, OSError) as error:
+        except (BaseError, CCompilerError, OSError) as error:
             if WISH == "1":
                 raise
             for extension in self.extensions:
