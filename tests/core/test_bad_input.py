@@ -15,7 +15,7 @@ from toolwire import (
     list_formats,
     register_format,
 )
-from toolwire.core.shapes import JsonCalls, Tag
+from toolwire.core.shapes import JsonCalls, NamedJson, Tag, Tags
 
 from ..support import TOOLS, summary
 from ..writers import WRITERS
@@ -82,6 +82,26 @@ def test_registering() -> None:
         register_format(Format(name="My Format", shape=shape))
     with pytest.raises(ToolwireError, match=r"takes a toolwire.Format"):
         register_format("hermes")  # type: ignore[arg-type]
+
+
+def test_patterns_that_find_no_name() -> None:
+    """A format's own patterns may make the name optional. Without one there is no call."""
+    maybe = r"(?P<name>[a-z]+)?"
+    tag = Tag(("<call",), inner=maybe)
+    tags = Tags(call=tag, parameter=Tag(("<k=",)), parameter_close=("</k>",), close=("</call>",))
+    named = NamedJson(separator=("|",), header=rf"{maybe}:0")
+    for shape, text in ((tags, "<x><call><k=a>1</k></call></x>"), (named, "<x>:0|{}</x>")):
+        format = Format(name="own", shape=shape, wrappers=(Wrapper(("<x>",), ("</x>",)),))
+        message = toolwire.parse(format, text)
+        assert (message.content, message.tool_calls) == (text, [])
+
+
+def test_a_pattern_that_finds_something_else_than_true_or_false() -> None:
+    parameter = Tag(("<k ",), inner=r"(?P<name>\w+) (?P<string>\w+)")
+    tags = Tags(Tag(("<call ",)), parameter, parameter_close=("</k>",), close=("</call>",))
+    format = Format(name="own", shape=tags, bare=True)
+    said = toolwire.parse(format, "<call f><k a yes>1</k><k b true>2</k></call>")
+    assert said.tool_calls[0].arguments == '{"a": "1", "b": "2"}'
 
 
 @pytest.mark.parametrize("spellings", ["<x>", ("",), (1,), None], ids=repr)

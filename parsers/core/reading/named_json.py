@@ -76,7 +76,7 @@ class NamedJsonReader(ShapeReader):
         if self._header is None:
             return header, None
         found = self._header(header)
-        return (found["name"], header) if found else ("", None)
+        return (found["name"] or "", header) if found else ("", None)
 
     def _skip(self, r: Reader, spellings: Literals) -> Step[bool]:
         while (found := spellings.seen(r)) is None:

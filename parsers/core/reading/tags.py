@@ -91,7 +91,7 @@ class TagsReader(ShapeReader):
     def _name(self, run: Run) -> Step[str]:
         if self._call:
             opening = yield from self._call.read(run.r)
-            return opening["name"] if opening else ""
+            return opening["name"] or "" if opening else ""
         if not run.inside_all():
             return ""
         r = run.r
@@ -180,8 +180,8 @@ class _Call:
         """Read a value, and what ends it: the next opening tag, or whether the call is complete."""
         r = self.r
         key = (opening["name"] or "").strip()
-        said = opening["string"] if self.tag.says_string else None
-        kind = _SAID[said] if said else self.tool.kind(key)
+        said = (opening["string"] or "") if self.tag.says_string else ""
+        kind = _SAID.get(said) or self.tool.kind(key)
         self.object.key(key)
         value = value_of(kind, r)
         inline = r.pos < len(r.text) and r.text[r.pos] not in "\r\n"
