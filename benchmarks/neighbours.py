@@ -356,7 +356,9 @@ ABOUT = (
 )
 ABOUT_SERVER = (
     f"On vLLM's real server the whole file is written, in the {SERVER_FORMAT} format, over HTTP. Its "
-    "model is a tiny one whose answers are scripted, so that a CPU keeps a GPU's pace."
+    "model is a tiny one whose answers are scripted, so that a CPU keeps a GPU's pace. With toolwire a "
+    "token that is nothing but whitespace goes out with the next one, since at a call's edge it is "
+    "markup. The chats have one in each line, and there a gap is two steps long: that is its p99."
 )
 ABOUT_QUICK = "The real server is left out of the quick run."
 
