@@ -16,7 +16,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import BaseError, CCompilerError
 
 #: Data, not machinery: what others look into, as they may into any dataclass.
-INTERPRETED = {"__init__.py", "shapes.py", "spec.py"}
+INTERPRETED = {"__init__.py", "backtracking.py", "shapes.py", "spec.py"}
 #: What every token passes through behind the core, in an engine.
 STREAMS = ("sglang_results", "sglang_stream", "unchecked", "vllm_messages", "vllm_stream")
 WISH = os.environ.get("TOOLWIRE_COMPILE", "")

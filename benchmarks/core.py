@@ -3,6 +3,7 @@
     python benchmarks/core.py            a table
     python benchmarks/core.py --json     the same for programs
     python benchmarks/core.py --quick    shorter texts
+    python benchmarks/core.py --only-adversarial
 
 For every shape a long call is fed in tokens of four characters. Reported for each:
 
@@ -10,6 +11,10 @@ For every shape a long call is fed in tokens of four characters. Reported for ea
 * bytes of memory at the peak beyond what the parser returns, at both lengths (flat is 1);
 * the ratio to the floor, in the middle of a long string: a class whose `feed` only returns a list with
   one event built from its chunk. Both are measured in turns in the same run.
+
+Then, for every format, text that is made to be slow: something that stands many times in a row, at
+each place of a call where another kind of text begins. Reported is the place where four times as much
+of it costs most, as a multiple of what once as much does: 4 is linear, 16 would be quadratic.
 
 Times are of the processor, not of the clock, so that neighbours disturb less. Ratios are what counts.
 Call text keeps its earlier calls, to know a repeat, so its memory grows with them.
@@ -27,7 +32,7 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from toolwire import Arguments, Event, Parser
+from toolwire import Arguments, Event, Format, Parser, get_format, list_formats
 
 TOKEN = 4
 STRING = {"type": "string"}
@@ -192,6 +197,73 @@ def measure(shape: str, short: int, long: int, repeats: int) -> Row:
     )
 
 
+# -- text that is made to be slow -----------------------------------------------------------------
+
+#: What may stand many times in a row, beside a format's own delimiters.
+UNITS = (
+    *" \n\"'\\<=a1({[,:`", "</", "\n<", 'a="', '"a" ', 'string="true" ', "0_", "a=1, ",
+    '{"name": "add", ',
+)  # fmt: skip
+#: Below this, a time says nothing: seconds.
+LEAST = 0.002
+
+
+@dataclass
+class Slowest:
+    """The worst place of a format: what stood behind `before` many times, and how time grew."""
+
+    format: str
+    before: str
+    unit: str
+    ms: float
+    growth: float
+
+
+def places(text: str) -> list[int]:
+    """Where another kind of text begins: a word, a sign, whitespace."""
+    kinds = [(c.isalnum(), c.isspace()) for c in text]
+    return [0, *(i for i in range(1, len(text)) if kinds[i] != kinds[i - 1]), len(text)]
+
+
+def units(format: Format) -> list[str]:
+    literals = [*format.marks.starts.spellings, *format.marks.closes.spellings]
+    return [*UNITS, *literals, *(literal[:-1] for literal in literals if len(literal) > 1)]
+
+
+def seconds(format: Format, text: str) -> float:
+    return feed_all(format.name, [text])
+
+
+def growth(format: Format, before: str, unit: str, after: str, count: int) -> tuple[float, float]:
+    """Milliseconds for four times `count`, and how many times those for `count` that is."""
+    few, many = (f"{before}{unit * n}{after}" for n in (count, 4 * count))
+    taken = [(seconds(format, few), seconds(format, many)) for _ in range(2)]
+    shortest, longest = min(f for f, _ in taken), min(m for _, m in taken)
+    return longest * 1000, longest / max(shortest, LEAST / 4)
+
+
+def slowest(name: str, count: int) -> Slowest:
+    format = get_format(name)
+    text = "Yes.\n" + format.example.replace("NAME", "write_file").replace("{…}", '{"path": "a b"}')
+    worst = Slowest(name, "", "", 0.0, 0.0)
+    for place in places(text):
+        before, after = text[:place], text[place:]
+        for unit in units(format):
+            ms, grown = growth(format, before, unit, after, count)
+            if grown > worst.growth:
+                worst = Slowest(name, before[-20:], unit, round(ms, 2), round(grown, 1))
+    return worst
+
+
+def adversarial_table(rows: list[Slowest]) -> str:
+    lines = [f"{'format':<17}{'ms':>8}{'growth':>8}  many times in a row, and where"]
+    lines += [
+        f"{row.format:<17}{row.ms:>8.2f}{row.growth:>8.1f}  {row.unit!r} behind {row.before!r}"
+        for row in sorted(rows, key=lambda row: -row.growth)
+    ]
+    return "\n".join(lines)
+
+
 def table(rows: list[Row], short: int, long: int) -> str:
     lines = [
         f"{'shape':<16}{'format':<15}{f'us @{short}':>10}{f'us @{long}':>10}{'growth':>8}"
@@ -213,17 +285,30 @@ def main(arguments: list[str] | None = None) -> None:
     options.add_argument("--json", action="store_true", help="write JSON instead of a table")
     options.add_argument("--quick", action="store_true", help="shorter texts, fewer repeats")
     options.add_argument("--shape", choices=sorted(SHAPES), action="append", help="only these")
+    options.add_argument("--format", action="append", help="slow texts: only of these formats")
+    only = options.add_mutually_exclusive_group()
+    only.add_argument("--only-cost", action="store_true", help="leave out the slow texts")
+    only.add_argument("--only-adversarial", action="store_true", help="nothing but the slow texts")
     chosen = options.parse_args(arguments)
     short, long, repeats = (256, 4096, 3) if chosen.quick else (1024, 65_536, 5)
     rows = []
-    for shape in chosen.shape or SHAPES:
+    for shape in () if chosen.only_adversarial else chosen.shape or SHAPES:
         print(f"measuring {shape} …", file=sys.stderr, flush=True)
         rows.append(measure(shape, short, long, repeats))
+    worst = []
+    for name in () if chosen.only_cost else chosen.format or list_formats():
+        print(f"slow texts for {name} …", file=sys.stderr, flush=True)
+        worst.append(slowest(name, 30 if chosen.quick else 250))
     if chosen.json:
-        result = {"tokens": [short, long], "rows": [asdict(row) for row in rows]}
+        result = {
+            "tokens": [short, long],
+            "rows": [asdict(row) for row in rows],
+            "adversarial": [asdict(row) for row in worst],
+        }
         print(json.dumps(result, indent=2))
-    else:
-        print(table(rows, short, long))
+        return
+    tables = [table(rows, short, long)] if rows else []
+    print("\n\n".join(tables + ([adversarial_table(worst)] if worst else [])))
 
 
 if __name__ == "__main__":

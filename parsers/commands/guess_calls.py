@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ..core.schema import ANY, Tool
+from ..core.schema import ANY
+from ..core.tools import Tool
 from ..errors import ToolwireError
 from ..models.cuts import Call, json_values
 from ..openai.message import parse
@@ -36,14 +37,10 @@ _LABELLED = re.compile(
 )
 #: `<function=NAME>`, `<invoke name="NAME">`
 _NAMED_TAG = re.compile(
-    r"<(?P<tag>[^\s<>=/]+)(?:=|\s+name\s*=)\s*[\"']?(?P<name>[^\"'<>\s]+)[\"']?(?P<more>[^<>]*)>"
+    r"<(?P<tag>[^\s<>=/]+)(?:=|\s+name\s*=)\s*[\"']?(?P<name>[^\"'<>\s]+)(?P<more>(?:[\"'\s][^<>]*)?)>"
 )
-#: `<key>K</key><value>V</value>`
-_PAIR = re.compile(
-    r"<(?P<k>[^\s<>/]+)>(?P<key>[^<>]*)</(?P=k)>\s*"
-    r"<(?P<v>(?!(?P=k)>)[^\s<>/]+)>(?P<value>.*?)</(?P=v)>",
-    re.DOTALL,
-)
+_OPENING = re.compile(r"<([^\s<>/]+)>")
+_NEXT_OPENING = re.compile(r"\s*<([^\s<>/]+)>")
 
 
 def guess_calls(text: str, tools: Known | None) -> tuple[Call, ...]:
@@ -173,15 +170,34 @@ def _keys_and_values(text: str, tools: Known | None) -> Iterable[Call]:
     """`NAME<key>K</key><value>V</value>`"""
     calls: list[Call] = []
     floor = 0
-    for pair in _PAIR.finditer(text):
-        name = _name_at_end(text[floor : pair.start()], tools)
-        floor = pair.end()
+    for start, key, value, end in _pairs(text):
+        name = _name_at_end(text[floor:start], tools)
+        floor = end
         if name:
             calls.append((name, {}))
         if calls:
-            key = pair["key"].strip()
-            calls[-1][1][key] = _typed(pair["value"], calls[-1][0], key, tools)
+            calls[-1][1][key] = _typed(value, calls[-1][0], key, tools)
     return calls
+
+
+def _pairs(text: str) -> Iterator[tuple[int, str, str, int]]:
+    """Each `<key>K</key><value>V</value>`: where it begins, K, V, and where it ends."""
+    place = 0
+    missing: set[str] = set()  # closers that do not come any more
+    while key := _OPENING.search(text, place):
+        place = key.end()
+        key_end = text.find("<", place)
+        behind = key_end + len(key[1]) + len("</>")
+        value = _NEXT_OPENING.match(text, behind)
+        if not text.startswith(f"</{key[1]}>", max(key_end, 0)) or value is None:
+            continue
+        closer = f"</{value[1]}>"
+        end = -1 if closer in missing else text.find(closer, value.end())
+        if end < 0:
+            missing.add(closer)
+        elif value[1] != key[1]:
+            place = end + len(closer)
+            yield key.start(), text[key.end() : key_end].strip(), text[value.end() : end], place
 
 
 def _typed(text: str, name: str, key: str | re.Match[str], tools: Known | None) -> Any:

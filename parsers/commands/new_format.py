@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ..core import schema
 from ..core.spec import Format
+from ..core.tools import read_tools as tools_by_name
 from ..errors import ToolwireError
 from ..formats import get_format, list_formats
 from ..formats.registry import BUILT_IN, check_free
@@ -97,7 +97,7 @@ def _read_sample(source: str, definitions: list[dict[str, Any]] | None) -> Sampl
     stated = Path(source).with_suffix(".json")
     if source != "-" and stated.exists():
         return Sample(text, _read_calls(stated))
-    calls = guess_calls(text, schema.read_tools(definitions))
+    calls = guess_calls(text, tools_by_name(definitions))
     if not calls:
         raise ToolwireError(
             f"{source}: there is no call to be seen; say which there are in {stated}: "

@@ -19,11 +19,11 @@ class ObjectBuilder:
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self.keys: list[str] = []
+        self.keys: set[str] = set()
 
     def key(self, key: str) -> None:
         self._sink(f"{', ' if self.keys else '{'}{encode(key)}: ")
-        self.keys.append(key)
+        self.keys.add(key)
 
     def close(self) -> None:
         self._sink("}" if self.keys else "{}")

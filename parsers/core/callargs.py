@@ -17,7 +17,8 @@ from .loose import Dialect, LooseReader, ignore_key, ignore_value, literal, unfi
 from .marks import Marks
 from .names import LONGEST
 from .reader import Reader, Sink, Step
-from .schema import Kind, Tool, encode
+from .schema import Kind, encode
+from .tools import Tool
 
 _WORD: Final = re.compile("[A-Za-z0-9_.-]*").match
 #: a keyword that is there to the last, and what follows it

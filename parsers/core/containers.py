@@ -74,8 +74,10 @@ class Tokens:
         branches = [_begin(quote, quotes) + rest[quote] for quote in quotes]
         ends = first_characters((), "".join(set(",:]})") - first))
         if ends:
-            within = rf"[^{first_characters(stops, ',:()[]{}' + chr(34) + chr(39))}]"
-            word = rf"{no_quote}{within}{{1,{_LONGEST_WORD}}}"
+            marks = ",:()[]{}" + chr(34) + chr(39)
+            begin = rf"[^\s{first_characters((*stops, *quotes), marks)}]"
+            within = rf"[^{first_characters(stops, marks)}]"
+            word = rf"{begin}{within}{{0,{_LONGEST_WORD - 1}}}"
             branches += [rf"({KNOWN_WORD})\s{{0,9}}(?=[{ends}])", rf"({word})(?=[{ends}])"]
         token = "|".join(branches)
         if stops:

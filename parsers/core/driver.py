@@ -21,8 +21,8 @@ from .events import Content, Event
 from .literals import Literals
 from .reader import Reader, Step
 from .reading.base import CALL, NOTHING, OTHER, ShapeReader
-from .schema import UNDECLARED, Tool
 from .spec import INDENT, Format
+from .tools import UNDECLARED, Tool
 
 _FENCE: Final = Literals(["```"])
 _LONGEST_FENCE_INFO: Final = 40

@@ -28,7 +28,7 @@ _OCTAL: Final = re.compile(r"[0-7]{1,3}")
 _PREFIXES: Final = frozenset({"r", "b", "u", "f", "rb", "br", "R", "B", "U", "F"})
 _KNOWN_WORD: Final = re.compile(KNOWN_WORD).fullmatch
 _PYTHON_NUMBER: Final = re.compile(
-    r"[-+]?(?:0[xXoObB][0-9a-fA-F_]+|[0-9_]*\.?[0-9_]+\.?(?:[eE][-+]?[0-9_]+)?)"
+    r"[-+]?(?:0[xXoObB][0-9a-fA-F_]+|(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9_]+)(?:[eE][-+]?[0-9_]+)?)"
 )
 
 
@@ -317,7 +317,7 @@ def _is_prefix(pieces: list[str]) -> bool:
 
 def literal(word: str, kind: Kind | None) -> str:
     """A bare word as JSON: of its declared kind if it can be, else what it looks like."""
-    if kind and (kind.types or kind.values is not None):
+    if kind and (kind.types or kind.members is not None):
         value = kind.json_of(word)
         if value is not None:
             return value
@@ -331,7 +331,7 @@ def literal(word: str, kind: Kind | None) -> str:
 
 def _python_number(word: str) -> str:
     """A number that only Python writes this way (`1_000`, `.5`, `0x1f`), as JSON writes it."""
-    if not _PYTHON_NUMBER.fullmatch(word) or len(word) > 400:
+    if len(word) > 400 or not _PYTHON_NUMBER.fullmatch(word):
         return ""
     try:
         number = repr(ast.literal_eval(word.lstrip("+")))

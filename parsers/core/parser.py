@@ -8,9 +8,9 @@ from ..errors import ToolwireError
 from .driver import Run
 from .events import Event
 from .reading.call_text import TextRun
-from .schema import read_tools
 from .shapes import CallText
 from .spec import Format
+from .tools import read_tools
 
 
 class EventParser:

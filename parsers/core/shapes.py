@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ..errors import ToolwireError
+from .backtracking import NotChecked, costly_repeat
 from .literals import any_of
 
 
@@ -23,6 +24,21 @@ def check_spellings(data: Any) -> None:
                 f"{type(data).__name__}.{place.name} must be a tuple of strings, none of them "
                 f"empty, not {value!r}."
             )
+
+
+def check_pattern(name: str, pattern: str) -> None:
+    """Raises where a format's own regular expression could take more than linear time."""
+    try:
+        slow = costly_repeat(pattern)
+    except NotChecked:
+        raise ToolwireError(
+            f"{name} must not refer to its own groups: how long it takes can't be told."
+        ) from None
+    if slow:
+        raise ToolwireError(
+            f"{name} takes very long for texts with {slow!r} many times in a row: two of its repeats "
+            "can match the same text. Let them match different characters."
+        )
 
 
 class Shape:
@@ -79,6 +95,10 @@ class NamedJson(Shape):
     header: str = ""
     drift: JsonCalls = field(default_factory=JsonCalls)
 
+    def __post_init__(self) -> None:
+        check_spellings(self)
+        check_pattern("NamedJson.header", self.header)
+
 
 @dataclass(frozen=True, slots=True)
 class Labels(Shape):
@@ -93,20 +113,24 @@ class Labels(Shape):
 class Tag:
     """An opening tag: how it begins, how it ends, and the name in it.
 
-    `unfinished` is what may stand behind its beginning where the message ends inside the tag.
+    Between the two stands the name, perhaps in quotes, and perhaps attributes behind it. With
+    `key_close` the name stands in tags of its own, `<key>NAME</key><value>`: that is what closes them.
     """
 
     begin: tuple[str, ...]
     end: str = ">"
-    # A plain name that is all there is comes first: it is read at once.
-    inner: str = (
-        r"""\s*["']?(?P<name>[\w.-]+(?=["']?\Z)|[^"'<>\n]+?)["']?"""
-        r"""(?:\s+string\s*=\s*["'](?P<string>true|false)["']|\s+[\w:.-]+\s*=\s*"[^"]*")*\s*"""
-    )
-    unfinished: str = r"[^<>\n]*"
+    key_close: str = ""
+    #: a regular expression for all that stands in the tag, where it is something else
+    inner: str = ""
+    #: the same for what may stand there where the message ends inside the tag
+    unfinished: str = ""
 
     def __post_init__(self) -> None:
         check_spellings(self)
+        check_pattern("Tag.inner", self.inner)
+        check_pattern("Tag.unfinished", self.unfinished)
+        if self.key_close and (self.inner or self.unfinished):
+            raise ToolwireError("Tag can't have both key_close and inner or unfinished.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +143,8 @@ class Tags(Shape):
     close: tuple[str, ...] = ()
     #: what stands between a name without tag and the first parameter
     separator: tuple[str, ...] = ()
+    #: a value stands on lines of its own: the newline on each side of it belongs to the tags
+    value_on_own_lines: bool = False
     drift: JsonCalls = field(default_factory=JsonCalls)
 
     @property

@@ -68,7 +68,7 @@ class Parameters:
             raise NotExpressible("combined schemas")
         properties = schema.get("properties")
         self.properties: Schema = properties if isinstance(properties, Mapping) else {}
-        required = schema.get("required") or ()
+        required = dict.fromkeys(schema.get("required") or ())
         self.required = [name for name in self.properties if name in required]
         self.required += [name for name in required if name not in self.properties]
         self.optional = [name for name in self.properties if name not in required]

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
-from ..core.literals import beginning
 from ..core.shapes import Tag, Tags
 from ..core.spec import Format, Wrapper
 
-
-def key_value_tag(begin: tuple[str, ...], key_close: str, end: str) -> Tag:
-    """The tag of a parameter whose name has tags of its own: `<key>NAME</key><value>`."""
-    close = re.escape(key_close)
-    cut_off = "|".join(filter(None, [beginning(key_close), rf"{close}\s*(?:{beginning(end)})?"]))
-    return Tag(
-        begin,
-        end,
-        inner=rf"\s*(?P<name>[^<]+?)\s*{close}\s*",
-        unfinished=rf"[^<]*(?:{cut_off})?",
-    )
-
+_FUNCTION = Tags(
+    call=Tag(("<function=", "<function name=")),
+    parameter=Tag(("<parameter=", "<parameter name=")),
+    parameter_close=("</parameter>",),
+    close=("</function>",),
+)
 
 QWEN3_CODER = Format(
     name="qwen3_coder",
-    shape=Tags(
-        call=Tag(("<function=", "<function name=")),
-        parameter=Tag(("<parameter=", "<parameter name=")),
-        parameter_close=("</parameter>",),
-        close=("</function>",),
-    ),
+    shape=replace(_FUNCTION, value_on_own_lines=True),
     wrappers=(Wrapper(("<tool_call>",), ("</tool_call>",)),),
     bare=True,
     aliases=("qwen3_xml", "qwen35", "nemotron3", "step3p5", "granite42", "mimo"),
@@ -42,6 +29,7 @@ QWEN3_CODER = Format(
 SEED_OSS = replace(
     QWEN3_CODER,
     name="seed_oss",
+    shape=_FUNCTION,
     wrappers=(Wrapper(("<seed:tool_call>",), ("</seed:tool_call>",)),),
     aliases=(),
     models="Seed-OSS",
@@ -146,7 +134,7 @@ STEP3 = Format(
 
 _KEY_VALUE = Tags(
     call=None,
-    parameter=key_value_tag(("<arg_key>",), "</arg_key>", "<arg_value>"),
+    parameter=Tag(("<arg_key>",), end="<arg_value>", key_close="</arg_key>"),
     parameter_close=("</arg_value>",),
 )
 

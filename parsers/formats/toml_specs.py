@@ -13,7 +13,7 @@ there is no code for single shapes here. A few rules make it short to write:
 * What has a default may be left out. Where a list is expected, one item will do.
 * `shape = "pythonic"` is a shape of which only the kind is given, `call = "<function="` a tag of which
   only the beginning is.
-* `key_close` describes a tag that holds a key in tags of its own (`<key>K</key><value>`).
+* `value_on_own_lines`, if left out, is as the example has it.
 * `like = "hermes"` takes wrappers, bare and shape from another format, where they are not given.
 """
 
@@ -36,7 +36,6 @@ from ..core.shapes import CallText, NamedJson, Shape, Tag, Tags
 from ..core.spec import Format
 from ..errors import ToolwireError
 from .registry import get_format
-from .tagged import key_value_tag
 from .toml_text import Path, line_of, read_toml, write_toml
 
 #: What `kind` stands for: json_calls is JsonCalls.
@@ -101,6 +100,9 @@ def _format(table: dict[str, Any], place: Place, earlier: Iterable[Format]) -> F
     base = _base(own.pop("like"), place.inside("like"), earlier) if "like" in own else None
     spec: Format = _fill(Format, own, place, base)
     spec = dataclasses.replace(spec, example=spec.example.replace("{...}", "{…}"))
+    if base is None and isinstance(spec.shape, Tags) and "value_on_own_lines" not in own["shape"]:
+        shape = dataclasses.replace(spec.shape, value_on_own_lines=_shows_lines(spec.example))
+        spec = dataclasses.replace(spec, shape=shape)
     _refuse_unfindable(spec, place)
     _refuse_ambiguous(spec, place.inside("wrappers"))
     if spec.example:
@@ -148,6 +150,11 @@ def _refuse_ambiguous(spec: Format, place: Place) -> None:
             raise place.error(f"{_shown(short)} begins like {_shown(long)}: one opens, one closes")
 
 
+def _shows_lines(example: str) -> bool:
+    """Whether an example of tags has its value on a line of its own."""
+    return re.search("\nV\r?\n", example) is not None
+
+
 def _check_example(spec: Format, place: Place) -> None:
     """The format must read its own example; and engines hold a model to its format by it."""
     parser = EventParser(spec)
@@ -162,7 +169,8 @@ def _check_example(spec: Format, place: Place) -> None:
         if arguments != '{"K": "V"}' or not once:
             raise place.error("the example must have one parameter K with the value V")
     headed = isinstance(spec.shape, NamedJson) and spec.shape.header
-    if headed and not re.search(r"NAME\S*:0", spec.example):
+    header = spec.example.partition("NAME")[2].split(maxsplit=1)
+    if headed and not (header and ":0" in header[0]):
         raise place.error("with a header, the example must number its call (NAME:0) or go")
 
 
@@ -222,6 +230,10 @@ def _check_pattern(pattern: str, place: Place) -> None:
         raise place.error(f"{place.name} is not a regular expression: {error}") from error
     if _PATTERNS[str(place.path[-1])] and "name" not in groups:
         raise place.error(f"{place.name} must say where the name is, with (?P<name>…)")
+    try:
+        shapes.check_pattern(place.name, pattern)
+    except ToolwireError as error:
+        raise place.error(str(error)) from error
 
 
 def _several(wanted: Any, value: Any, place: Place, may_be_empty: bool) -> tuple[Any, ...]:
@@ -253,16 +265,17 @@ def _shape(value: Any, place: Place, base: Any) -> Any:
 
 def _tag(value: Any, place: Place, base: Any) -> Any:
     table = {"begin": value} if isinstance(value, str | list) else dict(_table(value, place))
-    if "key_close" not in table:
-        return _fill(Tag, table, place, base)
-    close = _string(table.pop("key_close"), place.inside("key_close"))
-    for key in ("inner", "unfinished"):
-        if key in table:
+    patterns = [key for key in ("inner", "unfinished") if key in table]
+    if "key_close" in table:
+        for key in patterns:
             raise place.inside(key).error(f"{place.name} can't have both key_close and {key}")
-    if "end" not in table:
-        raise place.error(f"{place.name}.end is missing: what begins the value, behind key_close")
-    tag: Tag = _fill(Tag, table, place, base)
-    return key_value_tag(tag.begin, close, tag.end)
+        if "end" not in table:
+            what = "what begins the value, behind key_close"
+            raise place.error(f"{place.name}.end is missing: {what}")
+        base = base and dataclasses.replace(base, inner="", unfinished="")
+    elif patterns:
+        base = base and dataclasses.replace(base, key_close="")
+    return _fill(Tag, table, place, base)
 
 
 def _table(value: Any, place: Place) -> dict[str, Any]:
@@ -279,7 +292,7 @@ def _optional(wanted: Any) -> Any:
 
 
 def _names(cls: Any) -> list[str]:
-    return [field.name for field in fields(cls)] + (["key_close"] if cls is Tag else [])
+    return [field.name for field in fields(cls)]
 
 
 def _refuse_unknown(table: Mapping[str, Any], known: Iterable[str], place: Place) -> None:
@@ -351,11 +364,4 @@ def _plain(value: Any) -> dict[str, Any]:
 
 def _plain_tag(tag: Tag) -> Any:
     plain = _plain(tag)
-    if plain.keys() == {"begin"}:
-        return plain["begin"]
-    before, after = key_value_tag(tag.begin, "@", tag.end).inner.split("@")
-    escaped = tag.inner.removeprefix(before).removesuffix(after)
-    close = re.sub(r"\\(.)", r"\1", escaped, flags=re.DOTALL)
-    if close and key_value_tag(tag.begin, close, tag.end) == tag:
-        return {"begin": plain["begin"], "key_close": close, "end": tag.end}
-    return plain
+    return plain["begin"] if plain.keys() == {"begin"} else plain

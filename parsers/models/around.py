@@ -24,7 +24,6 @@ _TOKEN = re.compile(
     r"|(?P<space>\s+)|(?P<word>\w+)|(?P<point>(?:(?!<|\[/?[A-Z_]{2,}\])[^\w\s])+)"
 )
 _FENCE_BEFORE = re.compile(r"```\w*\s*\Z")
-_FENCE_AFTER = re.compile(r"\s*```")
 #: Punctuation of prose; anything else is a marker's.
 _SENTENCE = frozenset(".!?:,;'\"()-–—…")
 _SENTENCE_ENDS = frozenset(".!?")
@@ -56,6 +55,12 @@ def tokens(text: str) -> list[Token]:
     return [Token(found.lastgroup or "", found[0]) for found in _TOKEN.finditer(text)]
 
 
+def _without_fence(text: str) -> str:
+    """Without the first code fence in it, and the whitespace before that."""
+    before, fence, after = text.partition("```")
+    return before.rstrip() + after if fence else text
+
+
 def joined(pieces: Sequence[Token]) -> str:
     return "".join(token.text for token in pieces)
 
@@ -64,12 +69,12 @@ def without_fences(around: Around) -> Around:
     """The same without code fences directly around the calls: shapes read these by themselves."""
 
     def inner(text: str) -> str:
-        return _FENCE_BEFORE.sub("", _FENCE_AFTER.sub("", text, count=1))
+        return _FENCE_BEFORE.sub("", _without_fence(text))
 
     return Around(
         tuple(_FENCE_BEFORE.sub("", text) for text in around.before),
         tuple(map(inner, around.between)),
-        tuple(_FENCE_AFTER.sub("", text, count=1) for text in around.after),
+        tuple(map(_without_fence, around.after)),
     )
 
 

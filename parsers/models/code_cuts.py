@@ -9,9 +9,12 @@ from typing import Any
 
 from ..core.shapes import BareKeys, CallText, Pythonic
 from .around import Around
-from .cuts import Cut, Sample, Span, around
+from .cuts import Cut, Sample, Span, around, last_word
 
 # -- bare keys ------------------------------------------------------------------------------------
+
+
+_LONGEST_QUOTE = 40
 
 
 def bare_keys(samples: Sequence[Sample]) -> Cut | None:
@@ -24,14 +27,15 @@ def bare_keys(samples: Sequence[Sample]) -> Cut | None:
         here: list[Span] = []
         floor = 0
         for name, arguments in sample.calls:
-            opened = re.compile(rf"(\w+\W){re.escape(name)}\{{").search(sample.text, floor)
+            opened = re.compile(rf"(?<=\w)\W{re.escape(name)}\{{").search(sample.text, floor)
             if opened is None:
                 return None
+            word = last_word(sample.text[floor : opened.start()])
             quotes |= _quotes(sample.text[opened.end() :], arguments)
             floor = _end_of_braces(sample.text, opened.end() - 1, next(iter(quotes), '"'))
             key = key or next(iter(arguments), "")
-            prefixes.add(opened[1])
-            here.append(Span(opened.start(), floor))
+            prefixes.add(word + opened[0][0])
+            here.append(Span(opened.start() - len(word), floor))
         spans.append(here)
     if len(prefixes) != 1 or len(quotes) != 1:
         return None
@@ -44,9 +48,14 @@ def _quotes(text: str, arguments: dict[str, Any]) -> set[str]:
     """What stands between the key of a string and its value."""
     found = set()
     for key, value in arguments.items():
-        if isinstance(value, str) and value:
-            pattern = rf"(?<!\w){re.escape(key)}:\s*([^\w\s]\S*?){re.escape(value)}\1"
-            found |= {match[1] for match in re.finditer(pattern, text)}
+        if not isinstance(value, str) or not value:
+            continue
+        for label in re.finditer(rf"(?<!\w){re.escape(key)}:\s*", text):
+            at = text.find(value, label.end(), label.end() + _LONGEST_QUOTE + len(value))
+            quote = text[label.end() : at] if at > 0 else ""
+            again = quote and text.startswith(quote, at + len(value))
+            if again and not quote[0].isalnum() and not any(map(str.isspace, quote)):
+                found.add(quote)
     return found
 
 
@@ -66,7 +75,8 @@ def _end_of_braces(text: str, start: int, quote: str) -> int:
 
 # -- code -----------------------------------------------------------------------------------------
 
-_QUOTED = re.compile(r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[()]""", re.S)
+# A string without an end goes to the end of the text: nothing is looked for twice.
+_QUOTED = re.compile(r""""(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[()]""", re.S)
 
 
 def pythonic(samples: Sequence[Sample]) -> Cut | None:

@@ -191,7 +191,8 @@ def _in_list(value: Any) -> bool:
 
 def _with_places(item: str, name: str, keys: _Keys) -> str:
     if not keys.name:
-        return re.sub(r":.*\}\Z", lambda _: ": {…}}", item.replace(name, "NAME", 1), flags=re.S)
+        before, colon, after = item.replace(name, "NAME", 1).partition(":")
+        return before + (": {…}}" if after.endswith("}") else colon + after)
     at = re.search(rf"{re.escape(json.dumps(keys.arguments, ensure_ascii=False))}\s*:\s*", item)
     if at is None:
         return item
@@ -246,16 +247,17 @@ def labels(samples: Sequence[Sample]) -> Cut | None:
     if found is None:
         return None
     every = [call for here in found for call in here]
-    heads = [re.search(r"(\w+):[ \t]*\Z", c.text[c.floor : c.name.start]) for c in every]
-    tails = [re.fullmatch(r"\s*\n\s*(\w+):\s*", c.middle) for c in every]
-    names = {head[1] for head in heads if head}
-    arguments = {tail[1] for tail in tails if tail}
-    if None in heads or None in tails or len(names) != 1:
+    heads = [_label(c.text[c.floor : c.name.start].rstrip(" \t")) for c in every]
+    names = set(heads)
+    arguments = {_label_on_next_line(c.middle) for c in every}
+    if "" in names or "" in arguments or len(names) != 1:
         return None
-    lengths = iter([len(head[0]) for head in heads if head])
-    spans = [[Span(c.name.start - next(lengths), c.arguments.end) for c in here] for here in found]
-    usual = Labels()
     name = names.pop()
+    spans = [
+        [Span(c.text.rindex(name, 0, c.name.start), c.arguments.end) for c in here]
+        for here in found
+    ]
+    usual = Labels()
     shape = Labels(
         name_label=name,
         argument_labels=(
@@ -266,6 +268,26 @@ def labels(samples: Sequence[Sample]) -> Cut | None:
     )
     first = every[0]
     return Cut(shape, around(samples, spans), f"{name}: NAME{first.middle}{{…}}")
+
+
+def _label(text: str) -> str:
+    """The label at the end of a text, without its colon; "" if there is none."""
+    return last_word(text[:-1]) if text.endswith(":") else ""
+
+
+def _label_on_next_line(text: str) -> str:
+    """The label that is all there is in a text, on a line of its own."""
+    label = _label(text.rstrip())
+    before = text.rstrip().removesuffix(f"{label}:")
+    return label if "\n" in before and not before.strip() else ""
+
+
+def last_word(text: str, others: str = "") -> str:
+    """The letters, digits and underscores at the end of a text, and those of `others`."""
+    start = len(text)
+    while start and (text[start - 1].isalnum() or text[start - 1] in f"_{others}"):
+        start -= 1
+    return text[start:]
 
 
 def named_json(samples: Sequence[Sample]) -> Cut | None:
@@ -300,7 +322,7 @@ def _with_header(
 ) -> Cut | None:
     """The word that holds the name has a number in it: the whole word is the call's id then."""
     every = [call for here in found for call in here]
-    heads = [re.search(r"[\w.:/-]*\Z", c.text[c.floor : c.name.start])[0] for c in every]  # type: ignore[index]
+    heads = [last_word(c.text[c.floor : c.name.start], ".:/-") for c in every]
     patterns = {re.sub("[0-9]+", "[0-9]+", re.escape(tail)) for tail in tails}
     separators = {c.middle[len(tail) :].strip() for c, tail in zip(every, tails, strict=True)}
     if len(set(heads)) > 1 or len(patterns) > 1 or len(separators) > 1:
@@ -308,6 +330,8 @@ def _with_header(
     pattern = patterns.pop()
     if "[0-9]+" not in pattern:
         return None  # the same for every call: an id has to differ
+    if pattern.startswith("[0-9]+"):
+        return None  # no telling where the name ends
     separator = separators.pop()
     shape = NamedJson(
         separator=(separator,) if separator else (),

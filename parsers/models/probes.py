@@ -48,7 +48,7 @@ _LONGEST = 20_000
 #: How much a tag has to look like another one to stand for it.
 _ALIKE = 0.7
 #: Reasoning before the call is no part of it.
-_THOUGHT = re.compile(r"\A\s*(?:<think>)?\s*</think>")
+_THOUGHT = re.compile(r"\A\s*(?:<think>\s*)?</think>")
 
 
 class Render(Protocol):

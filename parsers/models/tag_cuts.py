@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.shapes import Tag, Tags
-from ..formats.tagged import key_value_tag
 from .around import common_end, common_start, joined, tokens
 from .cuts import Call, Cut, Sample, Span, around, find_word
 
@@ -84,6 +83,7 @@ def tags(samples: Sequence[Sample]) -> Cut | None:
         parameter_close=(closer,),
         close=(close,) if close else (),
         separator=() if call or not head.strip() else (head.strip(),),
+        value_on_own_lines=_on_own_lines(every),
     )
     begin = _unclosed(every[0].before) if call else ""
     spans = [
@@ -182,7 +182,16 @@ def _parameter(every: Sequence[_Written]) -> tuple[str, Tag] | None:
     pieces = [token for token in tokens(insides.pop()) if token.kind != "space"]
     if insides or len(pieces) < 2:
         return None
-    return opener, key_value_tag((opener,), joined(pieces[:-1]), pieces[-1].text)
+    return opener, Tag((opener,), end=pieces[-1].text, key_close=joined(pieces[:-1]))
+
+
+def _on_own_lines(every: Sequence[_Written]) -> bool:
+    """Whether each value begins behind a newline, and a newline follows it."""
+    before = [inside for call in every for inside in call.insides]
+    after = [call.text[value.end :] for call in every for value in call.values]
+    return all(text.endswith("\n") for text in before) and all(
+        text.startswith(("\n", "\r\n")) for text in after
+    )
 
 
 def _tails(samples: Sequence[Sample], found: Sequence[Sequence[_Written]]) -> list[str]:

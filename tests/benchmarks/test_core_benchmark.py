@@ -14,17 +14,34 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "core.py"
 
 
 def run(*arguments: str) -> str:
-    command = [sys.executable, str(SCRIPT), "--quick", "--shape", "tags", *arguments]
+    command = [sys.executable, str(SCRIPT), "--quick", *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def test_table_and_json() -> None:
-    heading, row = run().splitlines()
+    heading, row = run("--shape", "tags", "--only-cost").splitlines()
     assert heading.split()[0] == "shape"
     assert row.split()[:2] == ["tags", "qwen3_coder"]
-    (measured,) = json.loads(run("--json"))["rows"]
+    (measured,) = json.loads(run("--shape", "tags", "--only-cost", "--json"))["rows"]
     assert measured["shape"] == "tags"
     assert all(measured[key] > 0 for key in ("us_short", "us_long", "growth", "floor_ratio"))
+
+
+def test_slow_texts() -> None:
+    heading, row = run("--format", "glm45", "--only-adversarial").splitlines()
+    assert heading.split()[:3] == ["format", "ms", "growth"]
+    assert row.split()[0] == "glm45"
+    found = json.loads(run("--format", "glm45", "--only-adversarial", "--json"))
+    assert found["rows"] == []
+    assert [worst["format"] for worst in found["adversarial"]] == ["glm45"]
+
+
+def test_slow_texts_find_what_is_slow() -> None:
+    """A pattern like the one that tags had: spaces cost their cube."""
+    benchmark = runpy.run_path(str(SCRIPT))
+    taken = iter([0.01, 0.64, 0.01, 0.64])
+    benchmark["growth"].__globals__["seconds"] = lambda format, text: next(taken)
+    assert benchmark["growth"](None, "<function=", " ", '"a"b>', 590) == (640.0, 64.0)
 
 
 def test_every_shape_is_one_whole_call() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from toolwire.commands.guess_calls import guess_calls
-from toolwire.core.schema import read_tools
+from toolwire.core.tools import read_tools
 
 from ..support import INTEGER, STRING, tool
 from ..writers import TAGGED, WRITERS

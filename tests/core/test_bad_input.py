@@ -17,7 +17,7 @@ from toolwire import (
 )
 from toolwire.core.shapes import JsonCalls, NamedJson, Tag, Tags
 
-from ..support import TOOLS, summary
+from ..support import TOOLS, summary, tool
 from ..writers import WRITERS
 from .generate import delimiters
 
@@ -48,6 +48,50 @@ def test_an_unknown_format() -> None:
 def test_malformed_tools(tools: Any, sentence: str) -> None:
     with pytest.raises(ToolwireError, match=sentence):
         Parser("hermes", tools)
+
+
+def nested(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "integer"}
+    for _ in range(levels):
+        schema = {"anyOf": [schema]}
+    return schema
+
+
+@pytest.mark.parametrize("levels", [200, 900, 50_000])
+def test_a_schema_that_is_nested_too_deeply(levels: int) -> None:
+    """It is refused when the parser is made, and can't hurt later."""
+    tools = [tool("f", a=nested(levels))]
+    for format in ("hermes", "qwen3_coder", "pythonic"):
+        with pytest.raises(
+            ToolwireError, match=r"tools\[0\]: the parameters of 'f' are nested more"
+        ):
+            Parser(format, tools)
+
+
+def test_a_schema_that_holds_itself() -> None:
+    circle: dict[str, Any] = {"type": "object", "properties": {}}
+    circle["properties"]["a"] = circle
+    with pytest.raises(ToolwireError, match="levels deep"):
+        Parser("hermes", [{"type": "function", "function": {"name": "f", "parameters": circle}}])
+
+
+def test_a_schema_that_is_nested_deeply() -> None:
+    text = "<tool_call>\n<function=f>\n<parameter=a>\n5\n</parameter>\n</function>\n</tool_call>"
+    message = toolwire.parse("qwen3_coder", text, [tool("f", a=nested(100))])
+    assert message.tool_calls[0].arguments == '{"a": 5}'
+
+
+@pytest.mark.parametrize("pattern", [r"\s*(?P<name>[^>]+?)\s*", r"(?P<name>\w+(?:\w+)*)"])
+def test_patterns_that_could_be_slow(pattern: str) -> None:
+    with pytest.raises(ToolwireError, match=r"Tag.inner takes very long for texts with '.' many"):
+        Tag(("<call ",), inner=pattern)
+    with pytest.raises(ToolwireError, match=r"NamedJson.header takes very long"):
+        NamedJson(header=pattern)
+
+
+def test_patterns_that_refer_to_themselves() -> None:
+    with pytest.raises(ToolwireError, match=r"Tag.inner must not refer to its own groups"):
+        Tag(("<call ",), inner=r"(?P<quote>['\"])(?P<name>\w+)(?P=quote)")
 
 
 def test_both_forms_of_tools() -> None:

@@ -23,6 +23,23 @@ WRITE_FILE = tool("write_file", path=STRING, content=STRING)
 GET_WEATHER = tool("get_weather", city=STRING, unit=STRING)
 TOOLS = [ADD, NOARGS, WRITE_FILE, GET_WEATHER]
 
+
+def nested(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = INTEGER
+    for _ in range(levels):
+        schema = {"anyOf": [schema]}
+    return schema
+
+
+#: A tool whose schema nobody reads to its end, and calls of it.
+TOO_DEEP = tool("deep", a=nested(200))
+TOO_DEEP_CALLS = {
+    "qwen3_coder": (
+        "<tool_call>\n<function=deep>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>"
+    ),
+    "glm47": "<tool_call>deep<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>",
+}
+
 Call = tuple[str, str]
 
 

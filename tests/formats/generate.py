@@ -19,7 +19,6 @@ from toolwire.core.shapes import (
     Tag,
     Tags,
 )
-from toolwire.formats.tagged import key_value_tag
 
 #: What a TOML file can hold.
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
@@ -52,8 +51,8 @@ def tags(begin: st.SearchStrategy[Any]) -> st.SearchStrategy[Tag]:
     return st.one_of(
         st.builds(Tag, begin),
         st.builds(Tag, begin, LITERALS),
-        st.builds(Tag, begin, LITERALS, INNERS, st.sampled_from(["[^<]*", "x?"])),
-        st.builds(key_value_tag, begin, LITERALS, LITERALS),
+        st.builds(Tag, begin, LITERALS, st.just(""), INNERS, st.sampled_from(["[^<]*", "x?"])),
+        st.builds(Tag, begin, LITERALS, LITERALS),
     )
 
 
@@ -68,6 +67,7 @@ SHAPES: dict[type, st.SearchStrategy[Shape]] = {
         SPELLINGS,
         CLOSERS,
         MAYBE,
+        st.booleans(),
         DRIFT,
     ),
     BareKeys: st.builds(BareKeys, LITERALS, LITERALS, DRIFT),

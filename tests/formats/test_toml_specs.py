@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import replace
 
@@ -10,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire import Format, ToolwireError, Wrapper, get_format, list_formats, parse
 from toolwire.core.shapes import JsonCalls, NamedJson, Pythonic, Tag, Tags
-from toolwire.formats.tagged import key_value_tag
 from toolwire.formats.toml_specs import dump_format, load_formats
 
 from ..writers import WRITERS
@@ -111,9 +111,38 @@ def test_keys_and_values_in_tags() -> None:
         """
     )
     assert isinstance(spec.shape, Tags)
-    assert spec.shape.parameter == key_value_tag(("<k>",), "</k>", "<v>")
+    assert spec.shape.parameter == Tag(("<k>",), end="<v>", key_close="</k>")
     call = parse(spec, "<call>add <k>a</k> <v>1</v><k>b</k><v>two</v></call>").tool_calls[0]
     assert call.load() == {"a": "1", "b": "two"}
+
+
+@pytest.mark.parametrize(
+    ("newline", "written"), [("", ""), ("\n", ""), ("", "true"), ("", "false"), ("\n", "true")]
+)
+def test_where_a_value_stands(newline: str, written: str) -> None:
+    """If it is not said, the example tells; and what is loaded is written down again."""
+    said = f"value_on_own_lines = {written}" if written else ""
+    example = f"<do=NAME>\n<with=K>{newline}V{newline}</with>\n</do>"
+    spec = load(
+        f"""
+        name = "mine"
+        bare = true
+        example = {json.dumps(example)}
+        [shape]
+        kind = "tags"
+        call = "<do="
+        parameter = "<with="
+        parameter_close = "</with>"
+        close = "</do>"
+        {said}
+        """
+    )
+    assert isinstance(spec.shape, Tags)
+    on_lines = written == "true" if written else bool(newline)
+    assert spec.shape.value_on_own_lines is on_lines
+    assert load_formats(dump_format(spec), "mine.toml") == [spec]
+    call = parse(spec, "<do=add>\n<with=a>\nx\n</with>\n</do>").tool_calls[0]
+    assert call.load() == {"a": "x" if on_lines else "\nx\n"}
 
 
 def test_like_another_format() -> None:
@@ -239,6 +268,9 @@ MISTAKES = {
     ),
     f"{SHAPE}kind = 'named_json'\nheader = '\\w+'": (
         "my.toml, line 5: shape.header must say where the name is, with (?P<name>…)"
+    ),
+    f"{SHAPE}kind = 'named_json'\nheader = ' *(?P<name>.+?) *'": (
+        "my.toml, line 5: shape.header takes very long for texts with ' ' many times in a row: two"
     ),
     # tags
     f"{SHAPE}kind = 'tags'\nparameter = {{begin = '<k>', key_close = '</k>'}}": (

@@ -22,8 +22,8 @@ from ..loose import Dialect
 from ..names import LONGEST, PLAIN
 from ..reader import Step
 from ..repeats import Repeats
-from ..schema import Tool
 from ..spec import Format
+from ..tools import Tool
 
 _DIALECT: Final = Dialect()
 _PROSE: Final = re.compile(r"[(`]")

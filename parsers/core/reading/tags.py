@@ -7,6 +7,10 @@
 Nothing in a value is escaped, so a closing tag inside a value looks like the end of it. It is the end
 only if the *chain* that it begins reaches structure: another parameter, the closers of everything
 that is open, the end of the message, or the opener of another call. A chain that breaks off is text.
+
+The value's own closer may be missing: an outer one implies it. But in the middle of a line that is
+more often a text about closers than the end of a call. There it counts only if the message ends, or
+another call is opened, right behind the chain.
 """
 
 from __future__ import annotations
@@ -19,18 +23,22 @@ from ..building import ObjectBuilder, value_of
 from ..jsontext import read_arguments
 from ..literals import KEEP, Literals, any_of, beginning, cut_off, first_characters
 from ..names import read_word, word
-from ..reader import Matches, Reader, Step
-from ..schema import JSON_TYPES, Kind, Tool
-from ..shapes import Tag, Tags
+from ..reader import Matches, Step
+from ..schema import JSON_TYPES, Kind
+from ..shapes import Tags
+from ..tools import Tool
 from .base import CALL, NOTHING, Outcome, ShapeReader
 from .json_calls import JsonCallsReader
+from .opening_tags import Opening, OpeningTag
 
 if TYPE_CHECKING:
     from ..driver import Run
 
 #: what a tag says about a value: `string="true"`, `string="false"`
 _SAID: Final = {"true": Kind(frozenset({"string"})), "false": Kind(JSON_TYPES - {"string"})}
-_LONGEST_TAG: Final = 600
+#: a closing tag of any name: one that belongs to no level, among the closers of a call
+_ANY_CLOSER: Final = re.compile(r"</[^\s<>/]{1,64}>").match
+_ANY_CLOSER_BEGUN: Final = re.compile(r"<(?:/[^\s<>/]{0,64})?").fullmatch
 
 
 class TagsReader(ShapeReader):
@@ -43,6 +51,7 @@ class TagsReader(ShapeReader):
         self._separator: Literals = Literals(shape.separator)
         self._drift = JsonCallsReader(shape.drift)
         self.parameter = OpeningTag(shape.parameter)
+        self.value_on_own_lines: bool = shape.value_on_own_lines
         self._closers: tuple[tuple[str, ...], ...] = (shape.parameter_close, shape.close)
         self._plans: dict[int, _Plan] = {}
 
@@ -91,7 +100,7 @@ class TagsReader(ShapeReader):
     def _name(self, run: Run) -> Step[str]:
         if self._call:
             opening = yield from self._call.read(run.r)
-            return opening["name"] or "" if opening else ""
+            return opening.name if opening else ""
         if not run.inside_all():
             return ""
         r = run.r
@@ -106,56 +115,6 @@ class TagsReader(ShapeReader):
         return name
 
 
-class OpeningTag:
-    """Reads an opening tag."""
-
-    __slots__ = ("_end", "_inner", "begin", "says_string", "unfinished")
-
-    def __init__(self, tag: Tag) -> None:
-        inner = re.compile(tag.inner)
-        self.begin: Literals = Literals(tag.begin)
-        self._end: str = tag.end
-        self._inner = inner.fullmatch
-        #: whether it may say that its value is a string, or that it is none
-        self.says_string = "string" in inner.groupindex
-        self.unfinished: Matches = re.compile(tag.unfinished).fullmatch
-
-    def at(self, text: str, start: int) -> tuple[re.Match[str] | None, int]:
-        """The tag at `start`, if all of it is there, and where it ends."""
-        begin = self.begin.at(text, start)
-        if not begin:
-            return None, 0
-        inside = start + len(begin)
-        end = text.find(self._end, inside, inside + _LONGEST_TAG)
-        if end < 0:
-            return None, 0
-        return self._inner(text, inside, end), end + len(self._end)
-
-    def read(self, r: Reader) -> Step[re.Match[str] | None]:
-        """Read a tag; None if there is none here (its beginning may have been read then)."""
-        found, end = self.at(r.text, r.pos)
-        if found:
-            r.take(end)
-            return found
-        begin = yield from self.begin.here(r)
-        if not begin:
-            return None
-        r.take(r.pos + len(begin))
-        searched = 0
-        while True:
-            end = r.text.find(self._end, max(r.pos, r.pos + searched - len(self._end)))
-            if end >= 0 or r.eof or len(r.text) - r.pos > _LONGEST_TAG:
-                break
-            searched = len(r.text) - r.pos
-            yield
-        if not 0 <= end - r.pos <= _LONGEST_TAG:
-            return None
-        found = self._inner(r.text, r.pos, end)
-        if found:
-            r.take(end + len(self._end))
-        return found
-
-
 class _Call:
     """Reads a call's parameters."""
 
@@ -163,44 +122,42 @@ class _Call:
         self.run = run
         self.r = run.r
         self.tag = shape.parameter
+        self.own_lines = shape.value_on_own_lines
         self.plan = shape.plan(run)
         self.tool: Tool = run.tool(name)
         self.object = ObjectBuilder(self.r.arguments)
 
-    def read(self, opening: re.Match[str]) -> Step[bool]:
+    def read(self, opening: Opening) -> Step[bool]:
         """Behind the first parameter's opening tag. Returns whether the model finished the call."""
-        following: re.Match[str] | bool | None = opening
-        while isinstance(following, re.Match):
+        following: Opening | bool | None = opening
+        while isinstance(following, Opening):
             following = yield from self._parameter(following)
         if following:
             self.object.close()
         return bool(following)
 
-    def _parameter(self, opening: re.Match[str]) -> Step[re.Match[str] | bool | None]:
+    def _parameter(self, opening: Opening) -> Step[Opening | bool | None]:
         """Read a value, and what ends it: the next opening tag, or whether the call is complete."""
         r = self.r
-        key = (opening["name"] or "").strip()
-        said = (opening["string"] or "") if self.tag.says_string else ""
-        kind = _SAID.get(said) or self.tool.kind(key)
-        self.object.key(key)
-        value = value_of(kind, r)
-        inline = r.pos < len(r.text) and r.text[r.pos] not in "\r\n"
-        if not inline:
-            inline = not (yield from r.skip_newline())
+        self.object.key(opening.name)
+        value = value_of(_SAID.get(opening.string) or self.tool.kind(opening.name), r)
+        same_line = yield from self._begin_value()
         search, passing = self.plan.stops, None
         newline = ""  # read, but part of the value only if no closing tag follows it
+        line_begins = not same_line and self.own_lines  # nothing of the value's first line was read
         while True:
             found = search(r.text, r.pos)
             end = found.start() if found else len(r.text)
             if end > r.pos:
                 value.add(newline + r.take(end))
                 newline = ""
+                line_begins = False
             if found is None or not found.lastindex:
                 if r.eof:
                     value.add(newline + r.take(len(r.text)))
                     value.cut()
                     return False
-                if found is None and not newline:
+                if found is None and not newline and not line_begins:
                     passing = passing or value.passing(self.plan.plain)
                     r.shortcut = passing
                 yield
@@ -210,18 +167,34 @@ class _Call:
                 value.add(newline)
                 newline = r.take(found.end() - len(tag))
             pieces = [newline]
-            ended: re.Match[str] | bool | None
+            ended: Opening | bool | None
             if tag in self.tag.begin.spellings:
-                ended = yield from self._unclosed(inline, pieces)
+                ended = yield from self._unclosed(same_line, pieces)
             else:
-                ended = self._whole_chain() or (yield from self._chain(pieces))
+                at_line_start = line_begins or bool(newline)
+                ended = self._whole_chain() or (yield from self._chain(pieces, at_line_start))
             if ended is not None:
+                if not self.own_lines and tag in self.plan.row[0].spellings:
+                    value.add(newline)
                 value.close()
                 return ended
             text, newline = _split_newline("".join(pieces))
             value.add(text)
+            line_begins = False
 
-    def _whole_chain(self) -> re.Match[str] | bool:
+    def _begin_value(self) -> Step[bool]:
+        """Behind a parameter's opening tag: whether its value begins on the same line. The newline
+        before it is read where it belongs to the tag."""
+        r = self.r
+        while (first := r.next()) is None:
+            yield
+        if first not in ("\r", "\n"):
+            return True
+        if self.own_lines:
+            return not (yield from r.skip_newline())
+        return False
+
+    def _whole_chain(self) -> Opening | bool:
         """What `_chain` does, for the two chains that models write nearly always, if all is there:
         the parameter's closer and the next one's opening tag; or the closers of everything."""
         r, plan = self.r, self.plan
@@ -235,45 +208,65 @@ class _Call:
         if opening and not (plan.above[1].at(text, behind) or starts.at(text, behind)):
             r.take(end)
             return opening
-        if plan.whole_row(text, r.pos):
+        if len(plan.row) > 1 and plan.whole_row(text, r.pos):
             r.take(closer.end(1))
             return True
         return False
 
-    def _chain(self, pieces: list[str]) -> Step[re.Match[str] | bool | None]:
+    def _chain(self, pieces: list[str], at_line_start: bool) -> Step[Opening | bool | None]:
         """At a closing tag in a value: what the chain it begins leads to, or None if to nothing.
 
         What is read is added to `pieces`: it is the value's text if the chain breaks off. The closers
-        of the call and its wrappers are left to be read by whoever reads closers.
+        of the call and its wrappers are left to be read by whoever reads closers; behind the value's
+        own, a closer that comes again or that belongs to no level is markup.
         """
-        r, row = self.r, self.plan.row
+        r, plan, starts = self.r, self.plan, self.run.marks.starts
+        last = len(plan.row) - 1
         level = -1
-        inside = len(pieces)  # how many of the pieces are the value's own closer, or before it
+        closed = False  # the value's own closer was read
+        outer: list[str] = []  # what is left to be read again
         while True:
-            closers = self.plan.above[level + 1]
+            closers = plan.above[0 if closed else level + 1]
             closer = yield from closers.here(r)
             if closer:
-                level = next(i for i, c in enumerate(row) if closer in c.spellings)
-                pieces.append(r.take(r.pos + len(closer)))
-                if level == 0:
-                    inside = len(pieces)
-                if level == len(row) - 1:
+                piece = r.take(r.pos + len(closer))
+                this = plan.level_of[closer]
+                closed = closed or this == 0
+                level = max(level, this)
+                outer.append(piece if this else "")
+            else:
+                if (yield from r.ended()) or (yield from starts.here(r)):
                     break
-                pieces.append((yield from r.skip_space()))
-                continue
-            starts = self.run.marks.starts
-            if (yield from r.ended()) or (yield from starts.here(r)):
+                rest = r.text[r.pos :] if r.eof else ""
+                if closers.begun(rest) or starts.begun(rest):
+                    break  # the end of the message cut a delimiter off
+                piece = (yield from self._foreign_closer()) if closed else ""
+                if not piece:
+                    following = None if level else (yield from self._next_parameter(pieces))
+                    if following is not None or last:
+                        return following
+                    r.unread(pieces.pop())  # nothing else closes this call
+                    break
+            pieces.append(piece)
+            if level == last > 0 and (closed or at_line_start):
                 break
-            rest = r.text[r.pos :] if r.eof else ""
-            if closers.begun(rest) or starts.begun(rest):
-                break  # the end of the message cut a delimiter off
-            if level == 0:
-                return (yield from self._next_parameter(pieces))
-            return None
-        r.unread("".join(pieces[inside:]))
+            pieces.append((yield from r.skip_space()))
+            outer.append(pieces[-1])
+        r.unread("".join(outer))
         return True
 
-    def _next_parameter(self, pieces: list[str]) -> Step[re.Match[str] | bool | None]:
+    def _foreign_closer(self) -> Step[str]:
+        """Read a closing tag that belongs to no level, if one stands here."""
+        r = self.r
+        while True:
+            found = _ANY_CLOSER(r.text, r.pos)
+            if found:
+                return r.take(found.end())
+            if r.eof or not _ANY_CLOSER_BEGUN(r.text, r.pos):
+                return ""
+            yield
+
+    def _next_parameter(self, pieces: list[str]) -> Step[Opening | bool | None]:
         """Behind a parameter's closer: the next parameter's opening tag, if that is what follows."""
         r = self.r
         r.hold()
@@ -290,10 +283,10 @@ class _Call:
         """Whether the message ends inside a parameter's opening tag, whose `begin` was read."""
         rest = self.r.text[self.r.pos :]
         if begin:
-            return self.tag.unfinished(rest) is not None
+            return self.tag.may_go_on(rest)
         return self.tag.begin.begun(rest)
 
-    def _unclosed(self, inline: bool, pieces: list[str]) -> Step[re.Match[str] | None]:
+    def _unclosed(self, same_line: bool, pieces: list[str]) -> Step[Opening | None]:
         """At a parameter's opening tag at the start of a line, inside a value that was not closed.
 
         It counts if the parameter is declared, has not come yet, and is written like this one: with
@@ -306,17 +299,16 @@ class _Call:
         r.drop()
         if opening is None:
             return None
-        name = (opening["name"] or "").strip()
-        if not self.tool.declares(name) or name in self.object.keys:
+        if not self.tool.declares(opening.name) or opening.name in self.object.keys:
             return None
-        same_line = (yield from r.peek()) not in ("\r", "\n")
-        return opening if same_line == inline else None
+        here = (yield from r.peek()) not in ("\r", "\n")
+        return opening if here == same_line else None
 
 
 class _Plan:
     """What to look for in a call's values: the closers that end a call, innermost first."""
 
-    __slots__ = ("above", "closer", "plain", "row", "stops", "whole_row")
+    __slots__ = ("above", "closer", "level_of", "plain", "row", "stops", "whole_row")
 
     def __init__(self, row: Sequence[Iterable[str]], begins: Sequence[str]) -> None:
         """`begins` are the beginnings of a parameter's opening tag."""
@@ -324,6 +316,8 @@ class _Plan:
         self.row = [Literals(close) for close in row]
         #: above[i]: those from row[i] on
         self.above = [Literals(closers) for closers in above]
+        #: which of the row a closer belongs to, 0 being the value's own
+        self.level_of = {c: i for i, close in reversed(list(enumerate(row))) for c in close}
         #: the closer of a parameter (its first group), and the whitespace behind it
         self.closer = re.compile(rf"({any_of(row[0])})\s*").match
         #: a closer of each kind

@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 import toolwire
-from engine_cases import ADD_ONE_TWO, CASES, ONE_TWO, STRING, TOOLS, Case, block, fill, tool
+from engine_cases import (
+    ADD_ONE_TWO,
+    CASES,
+    ONE_TWO,
+    STRING,
+    TOO_DEEP,
+    TOO_DEEP_CALLS,
+    TOOLS,
+    Case,
+    block,
+    fill,
+    tool,
+)
 from sglang.srt.environ import envs
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
 from sglang_driving import chunkings, closed_by_text, make_parser, stream, whole
@@ -51,6 +63,18 @@ def test_known_failures(case: Case) -> None:
         assert (got.calls, got.content) == (case.calls, case.content)
     got = whole(make_parser(name, case.tools), case.text)
     assert (got.calls, got.content) == (case.calls, case.content)
+
+
+def test_a_schema_that_is_nested_too_deeply(caplog: pytest.LogCaptureFixture) -> None:
+    """It costs nobody the answer: a sentence in the log, and the values are strings."""
+    for name, text in TOO_DEEP_CALLS.items():
+        parser = make_parser(f"toolwire_{name}", [TOO_DEEP])
+        assert whole(parser, text).calls == [("deep", '{"a": "1"}')]
+        for pieces in chunkings(text):
+            got = stream(make_parser(f"toolwire_{name}", [TOO_DEEP]), pieces)
+            assert got.calls == [("deep", '{"a": "1"}')]
+        assert parser.detector.get_structural_tag(parser.tools, "required") is not None
+    assert "The parameters of the tool 'deep' are nested more than" in caplog.text
 
 
 @pytest.mark.parametrize("name", toolwire.list_formats())

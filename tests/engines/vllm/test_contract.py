@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 import toolwire
-from engine_cases import ADD, ADD_ONE_TWO, CASES, ONE_TWO, TOOLS, Case, fill
+from engine_cases import (
+    ADD,
+    ADD_ONE_TWO,
+    CASES,
+    ONE_TWO,
+    TOO_DEEP,
+    TOO_DEEP_CALLS,
+    TOOLS,
+    Case,
+    fill,
+)
 from toolwire.engines import vllm_api, vllm_plugin
 from vllm.entrypoints.generate.base.protocol import DeltaMessage
 from vllm.entrypoints.openai.responses.streaming_events import split_delta
@@ -96,6 +106,21 @@ def test_one_call_where_only_one_is_wanted(hf_tokenizer: Any) -> None:
         assert got.content == "First.\n\nThen.\n\nDone."
     got = whole(make_parser(hf_tokenizer, "toolwire_hermes", request), text, request)
     assert (got.calls, got.content) == ([("add", ONE_TWO)], "First.\n\nThen.\n\nDone.")
+
+
+def test_a_schema_that_is_nested_too_deeply(
+    hf_tokenizer: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It costs nobody the answer: a sentence in the log, and the values are strings."""
+    request = chat_request([TOO_DEEP], tool_choice="required")
+    for name, text in TOO_DEEP_CALLS.items():
+        parser = make_parser(hf_tokenizer, f"toolwire_{name}", request)
+        assert whole(parser, text, request).calls == [("deep", '{"a": "1"}')]
+        for pieces in chunkings(text):
+            got = stream(make_parser(hf_tokenizer, f"toolwire_{name}", request), pieces, request)
+            assert got.calls == [("deep", '{"a": "1"}')]
+        assert parser.tool_parser.get_structural_tag(request) is not None
+    assert "The parameters of the tool 'deep' are nested more than" in caplog.text
 
 
 def test_responses_tools_are_flat(hf_tokenizer: Any) -> None:

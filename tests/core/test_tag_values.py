@@ -1,0 +1,105 @@
+"""Values between tags: the newlines at their edges, and the closers inside them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from toolwire import Format, Wrapper, get_format
+from toolwire.core.shapes import Tag, Tags
+
+from ..support import check_all_splits, summary
+from ..writers import TAGGED, WRITERS
+
+tagged = pytest.mark.parametrize("format", TAGGED)
+ADD = ("add", {"a": 1})
+ADD_1 = ("add", '{"a": 1}', True)
+
+
+def closers(format: str) -> list[str]:
+    """What closes a value and all that is around it, the value's own closer first."""
+    spec = get_format(format)
+    assert isinstance(spec.shape, Tags)
+    around = [wrapper.close for wrapper in reversed(spec.wrappers)]
+    return [close[0] for close in (spec.shape.parameter_close, spec.shape.close, *around) if close]
+
+
+def written(format: str, value: str) -> tuple[str, str]:
+    """A call up to the end of a value, and what comes behind that."""
+    before, after = WRITERS[format]([("write_file", {"content": "VALUE"})]).split("VALUE")
+    return before + value, after
+
+
+def read(format: str | Format, text: str) -> tuple[str | None, list[tuple[str, str, bool]]]:
+    return summary(check_all_splits(format, text, pairs_under=0))
+
+
+def wrote(value: str, **more: str) -> tuple[str, str, bool]:
+    return "write_file", json.dumps({"content": value, **more}, ensure_ascii=False), True
+
+
+@tagged
+@pytest.mark.parametrize(
+    "value",
+    ["a\n", "\na", "\n", "\n\na\n\n", "a\r\n", "\r\na", "\r\n", " a\t", "", "a\nb"],
+    ids=repr,
+)
+def test_a_value_comes_back_to_the_last_newline(format: str, value: str) -> None:
+    """A newline belongs to a tag only where the model's own template writes one there."""
+    before, after = written(format, value)
+    assert read(format, before + after) == (None, [wrote(value)])
+
+
+@tagged
+def test_an_outer_closer_in_a_line_is_text(format: str) -> None:
+    """A file that names a closer must not be written half, as if it were whole."""
+    outer = closers(format)[1:]
+    for named in (*outer, "".join(outer), " ".join(outer), f"{outer[-1]}{outer[-1]}"):
+        for value in (
+            f"see {named} here",
+            f"a\nsee {named}\n\nb",
+            f"- {named}.",
+            f"see {named}\n.",
+        ):
+            text = WRITERS[format]([("write_file", {"content": value, "path": "p"})])
+            assert read(format, f"{text} Done.") == ("Done.", [wrote(value, path="p")])
+
+
+@tagged
+def test_an_outer_closer_that_ends_a_call(format: str) -> None:
+    """… whose value was never closed: at the start of a line, or where nothing but a call follows."""
+    before, _ = written(format, "v")
+    outer = closers(format)[1:]
+    for chain in ("".join(outer), "\n".join(outer), outer[-1]):
+        assert read(format, f"{before}\n{chain} Done.") == ("Done.", [wrote("v")])
+        assert read(format, f"{before}{chain}") == (None, [wrote("v")])
+        assert read(format, f"{before} {chain}\n") == (None, [wrote("v ")])
+        assert read(format, before + chain + WRITERS[format]([ADD])) == (None, [wrote("v"), ADD_1])
+
+
+@tagged
+def test_closers_that_are_too_many(format: str) -> None:
+    """Behind the value's own closer they are markup, and pull nothing into the value."""
+    before, after = written(format, "v")
+    own = closers(format)[0]
+    for extra in (own, f"\n{own}", "</function_invocation>", "\n</x>\n", f"{own}</x>{own}"):
+        text = before + after.replace(own, own + extra, 1)
+        assert read(format, f"{text} Done.") == ("Done.", [wrote("v")])
+    text = before + after.replace(own, f"{own}</x>\nno</x>{own}", 1)
+    assert f'{own}</x>\\nno</x>"}}' in read(format, text)[1][0][1]
+
+
+def test_a_call_that_nothing_closes_but_its_parameters() -> None:
+    """Whether another parameter follows is known when it does, or when something else comes."""
+    shape = Tags(call=None, parameter=Tag(("<k=",)), parameter_close=("</k>",))
+    format = Format(name="own", shape=shape, wrappers=(Wrapper(("<call>",)),))
+    text = "<call>write_file<k=content>v</k>"
+    for rest, found in (
+        ("", (None, [wrote("v")])),
+        (" Done.", ("Done.", [wrote("v")])),
+        ("\n<k", (None, [("write_file", '{"content": "v"', False)])),
+        ("\n<kind", ("<kind", [wrote("v")])),
+        ("\n<k=path>p</k> Done.", ("Done.", [wrote("v", path="p")])),
+        ("<call>add<k=a>1</k>", (None, [wrote("v"), ADD_1])),
+    ):
+        assert read(format, text + rest) == found
