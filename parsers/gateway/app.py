@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from .breaker import Unavailable
 from .exchange import failure
 from .middleware import (
     MARK,
@@ -30,7 +31,7 @@ from .middleware import (
 )
 from .settings import Settings
 from .sse import DONE, frame
-from .upstream import Unavailable, Upstream, UpstreamSettings
+from .upstream import Upstream, UpstreamSettings
 
 #: Headers that are about one connection (RFC 9110, 7.6.1), or that each side makes for itself.
 HOP_BY_HOP = frozenset(
@@ -115,7 +116,6 @@ class _Proxy:
             await exchange.run()
             group.cancel_scope.cancel()
         if exchange.died:
-            await self.upstream.broke_off()
             await exchange.report_death()
 
 
@@ -155,9 +155,11 @@ class _Exchange:
             async for chunk in response.aiter_raw():
                 self._tail = chunk[-16:]
                 await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
-        except httpx2.TransportError:
+        except httpx2.TransportError as error:
             self.died = True
+            self._upstream.broke_off(error)
             return
+        self._upstream.ended(response)
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def report_death(self) -> None:

@@ -1,16 +1,12 @@
 """The way to the upstream: one pool of connections, retries, and a circuit breaker.
 
 A request is sent again only while the client has got nothing: on connection errors, and on 429, 502,
-503 and 504. Each try passes the breaker; after some failures in a row it lets nothing through for a
-while, and then one request to see whether the upstream is back.
+503 and 504. Each try passes the breaker.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import email.utils
-import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,9 +14,6 @@ from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx2
-from purgatory import AsyncCircuitBreakerFactory
-from purgatory.domain.messages import Event
-from purgatory.domain.model import CLOSED, HALF_OPENED, OPENED
 from tenacity import (
     AsyncRetrying,
     RetryCallState,
@@ -31,17 +24,10 @@ from tenacity import (
 
 from ..errors import ToolwireError
 from . import metrics
+from .breaker import CONNECTION_ERRORS, Breaker, Unavailable
 
-_STATES = {CLOSED: 0, HALF_OPENED: 1, OPENED: 2}
 _TRY_AGAIN = frozenset({429, 502, 503, 504})
-_FAILED = frozenset({500, 502, 503, 504})
-_CONNECTION = (
-    httpx2.ConnectError,
-    httpx2.ConnectTimeout,
-    httpx2.ReadError,
-    httpx2.WriteError,
-    httpx2.RemoteProtocolError,
-)
+_FAILED = frozenset({502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,33 +54,12 @@ class UpstreamSettings:
             raise ToolwireError("upstream must be a URL without a query, a user or a password")
 
 
-class Unavailable(Exception):
-    """There is no answer from the upstream: the status and the sentence for the client."""
-
-    def __init__(self, status: int, message: str, retry_after: int | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.retry_after = retry_after
-
-
 class _TryAgain(Exception):
     """This try failed, and another one may do better."""
 
     def __init__(self, reason: str, wait: float | None = None) -> None:
         super().__init__(reason)
         self.wait = wait
-
-
-class _Failed(Exception):
-    """For the breaker: the upstream answered, but with an error of its own."""
-
-    def __init__(self, response: httpx2.Response) -> None:
-        super().__init__()
-        self.response = response
-
-
-class _BrokeOff(Exception):
-    """For the breaker: the upstream's answer had begun and did not end."""
 
 
 class Upstream:
@@ -119,24 +84,14 @@ class Upstream:
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             trust_env=False,
         )
-        self._breakers = AsyncCircuitBreakerFactory(
+        self._breaker = Breaker(
+            f"{self._base.host}:{self._base.port or self._base.scheme}",
             settings.breaker_failures,
             settings.breaker_seconds,
-            exclude=[asyncio.CancelledError, GeneratorExit],
         )
-        self._name = f"{self._base.host}:{self._base.port or self._base.scheme}"
-        self._probing = False
-        self._gauge = metrics.BREAKER.labels(self._name)
-        self._gauge.set(0)
-        self._breakers.add_listener(self._breaker_changed)
 
     async def close(self) -> None:
         await self._client.aclose()
-
-    def _breaker_changed(self, name: str, kind: str, event: Event) -> None:
-        state = getattr(event, "state", None)
-        if kind == "state_changed" and state in _STATES:
-            self._gauge.set(_STATES[state])
 
     def url(self, path: bytes, query: bytes) -> httpx2.URL:
         """A path of the client's under the upstream's own: it can't leave that host."""
@@ -187,12 +142,14 @@ class Upstream:
     async def _try(self, request: httpx2.Request, last: bool) -> httpx2.Response:
         """One try. An answer that is an error is given back if there is no other try."""
         try:
-            async with self._breaker():
-                response = await self._answer(request)
-        except _Failed as failed:
-            metrics.UPSTREAM_FAILURES.labels("status").inc()
-            response = failed.response
-        except _CONNECTION as error:
+            with self._breaker.guard():
+                response = await self._client.send(request, stream=True)
+                if response.status_code in _FAILED:
+                    metrics.UPSTREAM_FAILURES.labels("status").inc()
+                    self._breaker.failed()
+                else:
+                    self._breaker.answered()
+        except CONNECTION_ERRORS as error:
             metrics.UPSTREAM_FAILURES.labels("connection").inc()
             raise _TryAgain(_plain(error)) from None
         except httpx2.TimeoutException:
@@ -206,38 +163,16 @@ class Upstream:
         await response.aclose()
         raise _TryAgain(f"status {response.status_code}", wait)
 
-    async def _answer(self, request: httpx2.Request) -> httpx2.Response:
-        response = await self._client.send(request, stream=True)
-        if response.status_code in _FAILED:
-            raise _Failed(response)
-        return response
+    def ended(self, response: httpx2.Response) -> None:
+        """An answer came to its end."""
+        if response.status_code not in _FAILED:
+            self._breaker.ended()
 
-    @asynccontextmanager
-    async def _breaker(self) -> AsyncIterator[None]:
-        breaker = await self._breakers.get_breaker(self._name)
-        state = breaker.context.state
-        if state == HALF_OPENED and self._probing:
-            raise Unavailable(503, "The upstream is failing; one request is testing it", 1)
-        if state == OPENED and breaker.context.opened_at is not None:
-            left = breaker.context.opened_at + self.settings.breaker_seconds - time.time()
-            if left >= 0:
-                message = "The upstream has failed several times in a row; try again later"
-                raise Unavailable(503, message, max(1, math.ceil(left)))
-        async with breaker:
-            probing = self._probing = breaker.context.state == HALF_OPENED
-            if probing:
-                self._gauge.set(_STATES[HALF_OPENED])
-            try:
-                yield
-            finally:
-                self._probing = self._probing and not probing
-
-    async def broke_off(self) -> None:
-        """An answer broke off after it had begun: that is a failure too."""
+    def broke_off(self, error: Exception) -> None:
+        """An answer broke off after it had begun: that is a failure too, unless it only stalled."""
         metrics.UPSTREAM_FAILURES.labels("broke_off").inc()
-        with contextlib.suppress(_BrokeOff, Unavailable):
-            async with self._breaker():
-                raise _BrokeOff
+        if isinstance(error, CONNECTION_ERRORS):
+            self._breaker.broke_off()
 
 
 def _plain(error: Exception) -> str:
@@ -254,7 +189,7 @@ def _retry_after(value: str | None) -> float | None:
     if value.strip().isdecimal():
         return float(value)
     try:
-        then = email.utils.parsedate_to_datetime(value)
-    except ValueError:
+        then = email.utils.parsedate_to_datetime(value).timestamp()
+    except (ValueError, OverflowError):  # no date, or one that is out of this world
         return None
-    return max(0.0, then.timestamp() - time.time())
+    return max(0.0, then - time.time())

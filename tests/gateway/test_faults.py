@@ -13,6 +13,7 @@ import openai
 import pytest
 from toolwire.gateway import Settings
 from toolwire.gateway.exchange import Plan, StreamSession
+from toolwire.gateway.upstream import _retry_after
 from toolwire.openai.normalize import Policy
 
 from .conftest import Server, free_port, gateway_server, upstream_server
@@ -120,6 +121,59 @@ def test_the_breaker_lets_one_request_test_the_upstream(start_gateway: Start) ->
         assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 200
         assert metric(client, "manager_upstream_breaker_state", upstream=upstream) == 0
     server.kill()
+
+
+@pytest.mark.parametrize("status", [400, 404, 429, 500])
+def test_errors_that_a_request_provokes_do_not_shut_the_upstream(
+    start_gateway: Start, status: int
+) -> None:
+    server = start_gateway("--attempts", "1", "--breaker-failures", "2")
+    with httpx2.Client(base_url=server.url, timeout=60) as client:
+        for _ in range(5):
+            answer = client.post("/v1/chat/completions", json=ask(f"plain+status{status}"))
+            assert answer.status_code == status
+        assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 200
+
+
+def test_an_answer_that_takes_too_long_does_not_shut_the_upstream(start_gateway: Start) -> None:
+    server = start_gateway("--read-timeout", "0.2", "--breaker-failures", "2")
+    with httpx2.Client(base_url=server.url, timeout=60) as client:
+        for model, stream in (("plain+hang", False), ("plain+stall", True)) * 2:
+            client.post("/v1/chat/completions", json=ask(model, stream=stream))
+        assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 200
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_an_upstream_that_says_it_is_down_is_left_alone(start_gateway: Start, status: int) -> None:
+    server = start_gateway("--attempts", "1", "--breaker-failures", "2")
+    with httpx2.Client(base_url=server.url, timeout=60) as client:
+        for _ in range(2):
+            client.post("/v1/chat/completions", json=ask(f"plain+status{status}"))
+        refused = client.post("/v1/chat/completions", json=ask("plain"))
+        assert refused.status_code == 503
+        assert "several times in a row" in refused.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_upstream_whose_answers_break_off_is_left_alone(
+    start_gateway: Start, stream: bool
+) -> None:
+    server = start_gateway("--breaker-failures", "3")
+    with httpx2.Client(base_url=server.url, timeout=60) as client:
+        for _ in range(2):
+            client.post("/v1/chat/completions", json=ask("plain+die", stream=stream))
+        assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 200
+        for _ in range(3):  # "in a row" begins anew
+            client.post("/v1/chat/completions", json=ask("plain+die", stream=stream))
+        assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 503
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [(None, None), ("7", 7.0), ("soon", None), ("Mon, 01 Jan 2020 00:00:00 +99999999999999", None)],
+)
+def test_how_long_an_upstream_asks_to_wait(said: str | None, seconds: float | None) -> None:
+    assert _retry_after(said) == seconds
 
 
 def test_a_client_that_leaves_frees_the_upstream(start_gateway: Start) -> None:
