@@ -24,9 +24,8 @@ def extra(what: str = "The gateway") -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise ToolwireError(
-            f'{what} needs {error.name}: pip install "toolwire[gateway]"'
-        ) from error
+        package = (error.name or "").partition(".")[0]
+        raise ToolwireError(f'{what} needs {package}: pip install "toolwire[gateway]"') from error
 
 
 def gateway(

@@ -15,7 +15,8 @@ from ..openai.normalize import Finding, Policy, normalize_response
 from ..openai.stream_normalize import ChatStream
 from . import metrics
 from .capture import Capture, Recorder, known_tools
-from .responses import ENDS, ResponsesStream, normalize_output
+from .responses import normalize_output
+from .responses_stream import ENDS, ResponsesStream
 from .settings import Settings
 from .sse import DONE, EventSplitter, ServerEvent, dump, frame, load_object
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..openai import Message, accumulate
-from .responses import ENDS
+from .responses_stream import ENDS
 from .sse import EventSplitter
 
 Json = dict[str, Any]

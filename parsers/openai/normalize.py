@@ -16,7 +16,8 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,13 +25,24 @@ from ..core.schema import encode, json_type
 from ..core.spec import Format
 from ..errors import ToolwireError
 from .message import Message, ToolCall, make_id, parse
+from .sizes import shortened
 
 Json = dict[str, Any]
 
 #: The finish reasons that say: the model was stopped before it was done.
 CUT_REASONS = frozenset({"length", "content_filter", "abort", "error"})
 CALL_REASONS = frozenset({"stop", "tool_calls", "function_call"})
+#: The one to report for an answer that was cut off and has none.
+CUT = "length"
 
+#: A longer name is none. (OpenAI's have at most 64 characters.)
+MAX_NAME = 1024
+#: Of more choices than a request can ask for, the rest passes as it is.
+MAX_CHOICES = 128
+#: How many findings of one answer are told one by one; of the others, how many there are.
+MAX_FINDINGS = 100
+
+_ID, _FINDING = 150, 600  # the bytes that each takes by itself
 _MADE_ID = re.compile(r"call_[0-9a-f]{24}")
 _log = logging.getLogger("toolwire")
 
@@ -46,6 +58,7 @@ class Finding:
     reason: str | None
     action: str | None
     detail: str
+    count: int = 1  # how many more of them there are, where they are not told one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +77,22 @@ class Policy:
     def reads_text(self) -> bool:
         return bool(self.format and self.tools) and self.tool_choice != "none"
 
-    def text_id(self, id: str, name: str, used: Collection[str]) -> str:
-        """The id of a call found in the text. One that the model itself wrote stays."""
-        if not self.sequential_ids or not _MADE_ID.fullmatch(id):
-            return id
-        number = len(self.taken_ids) + len(used)
-        while f"{name}_{number}" in self.taken_ids or f"{name}_{number}" in used:
-            number += 1
-        return f"{name}_{number}"
-
 
 class CallNormalizer:
     """Normalises the calls of one answer, one after the other."""
 
     def __init__(self) -> None:
-        self.findings: list[Finding] = []
-        self.ids: set[str] = set()
+        self.held = 0  # about how many bytes
+        self.lost_one = False  # a call was cut off
+        self._ids: set[str] = set()
+        self._found: list[Finding] = []
+        self._more: Counter[tuple[str | None, str | None]] = Counter()
+        self._number = 0  # the last one that was given to a call from the text
+
+    @property
+    def findings(self) -> list[Finding]:
+        more = [Finding(*kind, "and more of the same", n) for kind, n in self._more.items()]
+        return self._found + more
 
     def take(self, call: Any, *, cut: bool = False) -> Json | None:
         """The call as it may be sent, or None. `cut`: the answer was cut off in or after this call."""
@@ -99,14 +112,25 @@ class CallNormalizer:
         return {"id": id, "type": "function", "function": function} | rest
 
     def note(self, reason: str | None, action: str | None, detail: str) -> None:
-        self.findings.append(Finding(reason, action, detail))
+        if len(self._found) < MAX_FINDINGS:
+            self._found.append(Finding(reason, action, detail))
+            self.held += _FINDING
+        else:
+            self._more[reason, action] += 1
+
+    def take_findings(self) -> list[Finding]:
+        """The findings so far; they are forgotten here."""
+        found, self._found = self.findings, []
+        self._more.clear()
+        return found
 
     def _arguments(self, function: Json, cut: bool) -> str | None:
-        name, value = function["name"], function.get("arguments")
+        name, value = shortened(function["name"]), function.get("arguments")
         if isinstance(value, Mapping):
             value = json.dumps(value, ensure_ascii=False)
         if cut and not (isinstance(value, str) and json_type(value)):
             self.note("truncated", "dropped", f"the call of {name!r} was cut off")
+            self.lost_one = True
             return None
         if value is None:
             self.note("missing_arguments", "dropped", f"the call of {name!r} has no arguments")
@@ -124,14 +148,27 @@ class CallNormalizer:
 
     def id_for(self, id: Any, name: str) -> str:
         """The id to send: the given one, or a new one where it is missing or was there before."""
-        if isinstance(id, str) and id and id not in self.ids:
-            self.ids.add(id)
-            return id
+        if isinstance(id, str) and id and id not in self._ids:
+            return self._use(id)
         repeated = isinstance(id, str) and bool(id)
         what = "repeats the id of another call" if repeated else "has no id"
-        self.note("duplicate_id" if repeated else None, "id_made", f"the call of {name!r} {what}")
-        made = make_id()
-        self.ids.add(made)
+        detail = f"the call of {shortened(name)!r} {what}"
+        self.note("duplicate_id" if repeated else None, "id_made", detail)
+        return self._use(make_id())
+
+    def _use(self, id: str) -> str:
+        self._ids.add(id)
+        self.held += _ID + len(id)
+        return id
+
+    def text_id(self, policy: Policy, id: str, name: str) -> str:
+        """The id of a call found in the text. One that the model itself wrote stays."""
+        if not policy.sequential_ids or not _MADE_ID.fullmatch(id):
+            return id
+        # It only grows, so that ids which are taken are passed over once, and not for every call.
+        self._number = max(self._number, len(policy.taken_ids) + len(self._ids))
+        while (made := f"{name}_{self._number}") in policy.taken_ids or made in self._ids:
+            self._number += 1
         return made
 
 
@@ -159,7 +196,7 @@ def _shape(call: Any) -> Json | None:
     else:
         return None
     name = shaped["function"].get("name")
-    return shaped if isinstance(name, str) and name else None
+    return shaped if isinstance(name, str) and 0 < len(name) <= MAX_NAME else None
 
 
 def normalize_tool_calls(
@@ -212,9 +249,8 @@ def unify(
     found: list[Finding] = []
     calls = []
     for call in given if isinstance(given, (list, tuple)) else [given] if given else []:
-        before = len(normalizer.findings)
         taken = normalizer.take(call)
-        fresh = normalizer.findings[before:]
+        fresh = normalizer.take_findings()
         if any(finding.action == "wrapped" for finding in fresh):
             fresh, taken = [Finding("invalid_json", "dropped", fresh[0].detail)], None
         found += fresh
@@ -244,6 +280,11 @@ def _fields(message: Any) -> Mapping[str, Any]:
     return fields
 
 
+def was_cut(reason: str | None) -> bool:
+    """Whether an answer was cut off. One that does not say how it ended did not get to its end."""
+    return reason is None or reason in CUT_REASONS
+
+
 def corrected_reason(reason: str | None, has_calls: bool, legacy: bool = False) -> str | None:
     """The finish reason to report, given what really goes out."""
     if reason not in CALL_REASONS:
@@ -263,11 +304,12 @@ def normalize_response(response: Json, policy: Policy) -> tuple[Json, list[Findi
         return response, [], 0
     findings: list[Finding] = []
     changed, count = [], 0
-    for choice in choices:
+    for choice in choices[:MAX_CHOICES]:
         normal, found, calls = _normalize_choice(choice, policy)
         changed.append(normal)
         findings += found
         count += calls
+    changed += choices[MAX_CHOICES:]
     if changed == choices:
         return response, findings, count
     return response | {"choices": changed}, findings, count
@@ -284,9 +326,9 @@ def _normalize_choice(choice: Any, policy: Policy) -> tuple[Any, list[Finding], 
     if native is None and isinstance(old_style, Mapping):
         native = [{"function": old_style}]
     if not native and policy.reads_text and isinstance(message.get("content"), str):
-        calls = _calls_in_text(normalizer, message, policy, reason in CUT_REASONS)
+        calls = _calls_in_text(normalizer, message, policy, was_cut(reason))
     else:
-        calls = _normalize_all(normalizer, native, reason in CUT_REASONS)
+        calls = _normalize_all(normalizer, native, was_cut(reason))
     if policy.legacy or not policy.parallel:
         calls = only_first(normalizer, calls)
     _settle_content(message, bool(calls))
@@ -295,7 +337,9 @@ def _normalize_choice(choice: Any, policy: Policy) -> tuple[Any, list[Finding], 
     elif calls or native == []:
         message["tool_calls"] = calls
     normal = choice | {"message": message}
-    if "finish_reason" in choice:
+    if reason is None and normalizer.lost_one:
+        normal["finish_reason"] = CUT
+    elif "finish_reason" in choice:
         normal["finish_reason"] = corrected_reason(reason, bool(calls), policy.legacy)
     return normal, normalizer.findings, len(calls)
 
@@ -303,7 +347,7 @@ def _normalize_choice(choice: Any, policy: Policy) -> tuple[Any, list[Finding], 
 def only_first(normalizer: CallNormalizer, calls: list[Json]) -> list[Json]:
     """The client asked for one call at a time, and later ones must not reach it."""
     for call in calls[1:]:
-        name = (call.get("function") or {}).get("name")
+        name = shortened(str((call.get("function") or {}).get("name")))
         normalizer.note(None, "dropped", f"the call of {name!r} is one more than was asked for")
     return calls[:1]
 
@@ -318,13 +362,17 @@ def _calls_in_text(
     message["content"] = found.content
     calls = []
     for i, call in enumerate(found.tool_calls):
-        id = policy.text_id(call.id, call.name, normalizer.ids)
+        id = normalizer.text_id(policy, call.id, call.name)
         raw = {"id": id, "function": {"name": call.name, "arguments": call.arguments}}
         taken = normalizer.take(raw, cut=cut and i == len(found.tool_calls) - 1)
         if taken is not None:
-            normalizer.note(None, "text_parsed", f"a call of {call.name!r} was found in the text")
+            normalizer.note(None, "text_parsed", found_in_text(call.name))
             calls.append(taken)
     return calls
+
+
+def found_in_text(name: str) -> str:
+    return f"a call of {shortened(name)!r} was found in the text"
 
 
 def _settle_content(message: Json, has_calls: bool) -> None:

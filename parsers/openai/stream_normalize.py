@@ -15,79 +15,30 @@ leave the index out are all understood, and a dropped call leaves no hole.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.schema import json_type
-from .deltas import DeltaStream
 from .message import make_id
-from .normalize import CUT_REASONS, CallNormalizer, Finding, Json, Policy, corrected_reason
+from .normalize import (
+    CUT,
+    MAX_CHOICES,
+    CallNormalizer,
+    Finding,
+    Json,
+    Policy,
+    corrected_reason,
+    found_in_text,
+    was_cut,
+)
+from .open_calls import OpenCall, OpenCalls, key_of
+from .sizes import shortened
+from .text_reader import TextReader
 
 MODES = ("verified", "live")
 
-#: How many characters of arguments are held for one call, so that no upstream can fill the memory.
-MAX_ARGUMENTS = 32 * 1024 * 1024
-
-_KNOWN = frozenset({"index", "id", "type", "function", "name", "arguments"})
-
-
-@dataclass(slots=True)
-class _Call:
-    """One call as it grows."""
-
-    key: Any  # the upstream's index for it
-    from_text: bool = False
-    id: Any = None
-    name: str = ""
-    pieces: list[str] | None = None  # of its arguments; None until there are any, even empty ones
-    broken: Any = None  # arguments of a type that can't be right, or too many
-    size: int = 0
-    extra: Json = field(default_factory=dict)
-    number: int | None = None  # our index for it, once it was sent (live)
-    sent: int = 0  # how many of its pieces were sent (live)
-    refused: bool = False  # one more than the client asked for (live)
-    looked_at: int = -1  # how many pieces there were when `done` was found out
-    done: bool = False
-
-    def grow_name(self, name: str) -> None:
-        """Some servers send the name in pieces, some send it again with every fragment."""
-        if name.startswith(self.name):
-            self.name = name
-        elif not self.pieces or not any(self.pieces):
-            self.name += name
-
-    def grow_arguments(self, arguments: Any) -> None:
-        if arguments is None or self.broken is not None:
-            return
-        if isinstance(arguments, Mapping):
-            arguments = json.dumps(arguments, ensure_ascii=False)
-        if isinstance(arguments, str):
-            self.pieces = [] if self.pieces is None else self.pieces
-            self.pieces.append(arguments)
-            self.size += len(arguments)
-        if not isinstance(arguments, str) or self.size > MAX_ARGUMENTS:
-            self.broken = arguments if not isinstance(arguments, str) else ["too long"]
-            self.pieces = None
-            self.sent = 0
-
-    def is_done(self) -> bool:
-        """Whether the arguments are JSON; found out once for every state of them."""
-        if not self.name or self.pieces is None or self.broken is not None:
-            return False
-        if self.looked_at != len(self.pieces):
-            self.looked_at = len(self.pieces)
-            self.done = json_type("".join(self.pieces)) is not None
-        return self.done
-
-    def raw(self) -> Json:
-        function: Json = {"name": self.name}
-        if self.broken is not None:
-            function["arguments"] = self.broken
-        elif self.pieces is not None:
-            function["arguments"] = "".join(self.pieces)
-        return {"id": self.id, "function": function} | self.extra
+_CHOICE = 4096  # the bytes that a choice takes by itself
+_LONGEST = 200  # characters of a field that our own chunks repeat
 
 
 class ChatStream:
@@ -96,6 +47,7 @@ class ChatStream:
     def __init__(self, policy: Policy | None = None, mode: str = "verified") -> None:
         self._policy = policy or Policy()
         self._live = mode == "live"
+        self.held = 0  # about how many bytes this stream holds
         self._choices: dict[Any, _Choice] = {}
         self._envelope: Json = {}
 
@@ -104,15 +56,17 @@ class ChatStream:
         choices = chunk.get("choices")
         if not isinstance(choices, list) or not choices:
             return [chunk]
-        self._envelope = chunk
+        self._envelope = {k: v for k, v in chunk.items() if _is_small(v)}
         ahead: list[Json] = []
         kept: list[Any] = []
         for choice in choices:
-            if not isinstance(choice, dict) or not isinstance(choice.get("index", 0), int | None):
+            state = self._state(choice)
+            if state is None:
                 kept.append(choice)
                 continue
-            state = self._state(choice.get("index", 0))
+            before = state.held
             first, rest = state.feed(choice)
+            self.held += state.held - before
             ahead += [self._chunk(state.index, delta) for delta in first]
             if rest is not None:
                 kept.append(rest)
@@ -123,14 +77,21 @@ class ChatStream:
         return ahead
 
     def finish(self, *, died: bool = False) -> list[Json]:
-        """The stream is over (`died`: before its proper end): what is still held."""
+        """The stream is over (`died`: before its proper end): what is still held.
+
+        An answer that ends without a finish reason was cut off, so half a call is not sent, and the
+        reason is one that says so. Where all calls are whole, only the reason was forgotten.
+        """
         chunks: list[Json] = []
         for state in self._choices.values():
-            deltas = state.flush("error" if died else None)
+            deltas = state.flush(None)
             chunks += [self._chunk(state.index, delta) for delta in deltas]
-            if not died and state.calls and not state.finished:
+            lost = state.normalizer.lost_one
+            if not died and not state.finished and (state.calls or lost):
                 reason = corrected_reason("stop", True, self._policy.legacy)
-                chunks.append(self._chunk(state.index, {}, reason))
+                chunks.append(self._chunk(state.index, {}, CUT if lost else reason))
+            state.finished = True
+        self.held = 0
         return chunks
 
     @property
@@ -142,20 +103,29 @@ class ChatStream:
         """How many calls were sent."""
         return sum(state.calls for state in self._choices.values())
 
-    @property
-    def has_seen_calls(self) -> bool:
-        return any(state.pending or state.calls for state in self._choices.values())
-
-    def _state(self, index: Any) -> _Choice:
+    def _state(self, choice: Any) -> _Choice | None:
+        """What is known of a choice; None for what is none, or one too many."""
+        index = choice.get("index", 0) if isinstance(choice, dict) else ""
+        if not isinstance(index, int | None):
+            return None
         if index not in self._choices:
+            if len(self._choices) >= MAX_CHOICES:
+                return None
             self._choices[index] = _Choice(index, self._policy, self._live)
+            self.held += self._choices[index].held
         return self._choices[index]
 
     def _chunk(self, index: Any, delta: Json, reason: str | None = None) -> Json:
         """A chunk of our own, with the upstream's id, model and time."""
         choice = {"index": index, "delta": delta, "finish_reason": reason}
-        envelope = {k: v for k, v in self._envelope.items() if k not in ("choices", "usage")}
-        return envelope | {"choices": [choice]}
+        return self._envelope | {"choices": [choice]}
+
+
+def _is_small(value: Any) -> bool:
+    """Whether a field of a chunk is about the stream, and not a part of the answer."""
+    if isinstance(value, str):
+        return len(value) <= _LONGEST
+    return value is not None and isinstance(value, (int, float))
 
 
 class _Choice:
@@ -164,16 +134,20 @@ class _Choice:
     def __init__(self, index: Any, policy: Policy, live: bool) -> None:
         self.index = index
         self.normalizer = CallNormalizer()
-        self.pending: list[_Call] = []
         self.calls = 0  # how many were sent
         self.finished = False
         self._policy = policy
         self._live = live
         self._native = False
         self._custom: dict[Any, int] = {}  # calls of free text: the upstream's index, ours
-        self._text: DeltaStream | None = None
-        if policy.reads_text and policy.format:
-            self._text = DeltaStream(policy.format, policy.tools, parallel=policy.parallel)
+        self._open = OpenCalls()
+        self._text = TextReader(policy, parallel=policy.parallel) if policy.reads_text else None
+
+    @property
+    def held(self) -> int:
+        text = self._text.held if self._text is not None else 0
+        custom = 200 * len(self._custom)
+        return _CHOICE + self.normalizer.held + self._open.held + custom + text
 
     def feed(self, choice: Json) -> tuple[list[Json], Json | None]:
         """Deltas to send ahead, and the choice as it goes on (None: nothing is left of it)."""
@@ -231,10 +205,11 @@ class _Choice:
             text = self._read(self._text.finish())
             deltas += [text] if text else []
             self._text = None
-        cut = reason in CUT_REASONS
+        cut = was_cut(reason)
         if self._live:
             return deltas + self._deltas(self._send_live()) + self._deltas(self._end_live(cut))
-        return deltas + self._deltas(self._send_whole(len(self.pending), cut))
+        entries = [entry for _ in range(len(self._open)) for entry in self._send_first(cut)]
+        return deltas + self._deltas(entries)
 
     def _deltas(self, entries: list[Json]) -> list[Json]:
         """Entries of calls as deltas, in the old style for clients that speak it."""
@@ -248,7 +223,7 @@ class _Choice:
         """What is really text, as a delta; the calls are taken in."""
         for delta in deltas:
             for entry in delta.get("tool_calls", ()):
-                self._take(entry, from_text=True)
+                self._open.take(entry, from_text=True)
         text = "".join(delta.get("content", "") for delta in deltas)
         return {"content": text} if text else {}
 
@@ -259,11 +234,10 @@ class _Choice:
             return []
         text = self._read(self._text.finish())
         self._text = None
-        for call in [c for c in self.pending if c.number is None]:
+        for call in self._open.drop_text():
             # The same call is likely to be there twice; running it twice may do harm.
-            detail = f"a call of {call.name!r} in the text gives way to native calls"
+            detail = f"a call of {shortened(call.name)!r} in the text gives way to native calls"
             self.normalizer.note(None, "dropped", detail)
-            self.pending.remove(call)
         return [text] if text else []
 
     # Fragments
@@ -275,81 +249,61 @@ class _Choice:
             if not isinstance(entry, Mapping):
                 self.normalizer.note("bad_structure", "dropped", "a piece of a call is no object")
             elif "custom" in entry:
-                key = entry.get("index")
+                key = key_of(entry.get("index"))
                 if key not in self._custom:
                     self._custom[key] = self.calls
                     self.calls += 1
                 passing.append(dict(entry) | {"index": self._custom[key]})
             else:
-                self._take(entry)
+                self._open.take(entry)
         return [{"tool_calls": passing}] if passing else []
-
-    def _take(self, entry: Mapping[str, Any], from_text: bool = False) -> None:
-        function = entry.get("function")
-        if not isinstance(function, Mapping):
-            function = {k: entry[k] for k in ("name", "arguments") if k in entry}
-        name = function.get("name")
-        call = self._call_of(entry, name, from_text)
-        call.id = call.id or entry.get("id")
-        if isinstance(name, str) and name:
-            call.grow_name(name)
-        call.grow_arguments(function.get("arguments"))
-        call.extra.update({k: v for k, v in entry.items() if k not in _KNOWN})
-
-    def _call_of(self, entry: Mapping[str, Any], name: Any, from_text: bool) -> _Call:
-        """The call that a fragment belongs to; a new one where it starts one."""
-        key, id = entry.get("index"), entry.get("id")
-        for call in reversed(self.pending):
-            if call.from_text != from_text or (key is not None and call.key != key):
-                continue
-            another = bool(id and name and call.id and call.id != id)
-            unnumbered = key is None and bool(name) and not id
-            if another or unnumbered:
-                break
-            return call
-        self.pending.append(_Call(key, from_text))
-        return self.pending[-1]
 
     # Sending
 
     def _send_ready(self) -> list[Json]:
         """The calls that are done: another one began after them, and their arguments are JSON."""
-        if any(call.from_text for call in self.pending):
+        self._open.touched.clear()
+        if self._open.any_from_text:
             return []  # native calls may still come, and they go first
-        ready = 0
-        while ready < len(self.pending) - 1 and self.pending[ready].is_done():
-            ready += 1
-        return self._send_whole(ready, cut=False)
-
-    def _send_whole(self, count: int, cut: bool) -> list[Json]:
         entries: list[Json] = []
-        last = len(self.pending) - 1
-        for i, call in enumerate(self.pending[:count]):
-            self._number_text_call(call)
-            taken = self.normalizer.take(call.raw(), cut=cut and i == last)
-            if taken is not None and self._may_send(call):
-                entries.append({"index": self.calls} | taken)
-                self._count(call)
-        del self.pending[:count]
+        while len(self._open) > 1 and self._open.first.is_done():
+            entries += self._send_first(cut=False)
         return entries
+
+    def _send_first(self, cut: bool) -> list[Json]:
+        """The oldest call, if it may be sent."""
+        cut = cut and self._may_be_cut(self._open.first)
+        call = self._open.pop_first()
+        self._number_text_call(call)
+        taken = self.normalizer.take(call.raw(), cut=cut)
+        if taken is None or not self._may_send(call):
+            return []
+        entry = {"index": self.calls} | taken
+        self._count(call)
+        return [entry]
+
+    def _may_be_cut(self, call: OpenCall) -> bool:
+        """Whether an end that came too early may have cut this call: the last one, unless the
+        upstream sends several at a time."""
+        return self._open.interleaved or call is self._open.last
 
     def _send_live(self) -> list[Json]:
         entries: list[Json] = []
-        for call in self.pending:
-            if not call.name or call.pieces is None or call.broken is not None or call.refused:
+        for call in self._open.touched.values():
+            if not call.name or call.pieces is None or call.refused:
                 continue
-            text = "".join(call.pieces[call.sent :])
-            call.sent = len(call.pieces)
             if call.number is not None:
+                text = call.unsent()
                 if text:
                     entries.append({"index": call.number, "function": {"arguments": text}})
             elif self._may_send(call):
-                entries.append(self._start_live(call, text))
+                entries.append(self._start_live(call, call.unsent()))
             else:
                 call.refused = True
+        self._open.touched.clear()
         return entries
 
-    def _start_live(self, call: _Call, text: str) -> Json:
+    def _start_live(self, call: OpenCall, text: str) -> Json:
         self._number_text_call(call)
         id = self.normalizer.id_for(call.id, call.name)
         call.number = self.calls
@@ -361,43 +315,47 @@ class _Choice:
     def _end_live(self, cut: bool) -> list[Json]:
         """What is left to say about calls that were sent as they came."""
         entries: list[Json] = []
-        last = len(self.pending) - 1
-        for i, call in enumerate(self.pending):
-            text = "".join(call.pieces or ())
-            if call.number is None:
-                if not call.refused:  # it can't be sent; this says why
-                    self.normalizer.take(call.raw() | {"id": make_id()}, cut=cut and i == last)
-            elif json_type(text):
-                continue
-            elif call.broken is not None:
-                detail = f"the arguments of {call.name!r} can't be used, and some were already sent"
-                self.normalizer.note("bad_structure", None, detail)
-            elif cut and i == last:
-                self.normalizer.note("truncated", None, f"the call of {call.name!r} was cut off")
-            elif not text:
-                entries.append({"index": call.number, "function": {"arguments": "{}"}})
-            else:
-                detail = f"the arguments of {call.name!r} are not valid JSON, and were already sent"
-                self.normalizer.note("invalid_json", None, detail)
-        self.pending = []
+        for _ in range(len(self._open)):
+            its_cut = cut and self._may_be_cut(self._open.first)
+            entries += self._end_one(self._open.pop_first(), its_cut)
         return entries
 
-    def _number_text_call(self, call: _Call) -> None:
-        if call.from_text:
-            call.id = self._policy.text_id(call.id, call.name, self.normalizer.ids)
+    def _end_one(self, call: OpenCall, cut: bool) -> list[Json]:
+        text = call.pieces.text() if call.pieces is not None else ""
+        name = shortened(call.name)
+        if call.number is None:
+            if not call.refused:  # it can't be sent; this says why
+                self.normalizer.take(call.raw() | {"id": make_id()}, cut=cut)
+        elif json_type(text):
+            pass
+        elif call.broken is not None:
+            detail = f"the arguments of {name!r} can't be used, and some were already sent"
+            self.normalizer.note("bad_structure", None, detail)
+        elif cut:
+            self.normalizer.lost_one = True
+            self.normalizer.note("truncated", None, f"the call of {name!r} was cut off")
+        elif not text:
+            return [{"index": call.number, "function": {"arguments": "{}"}}]
+        else:
+            detail = f"the arguments of {name!r} are not valid JSON, and were already sent"
+            self.normalizer.note("invalid_json", None, detail)
+        return []
 
-    def _may_send(self, call: _Call) -> bool:
+    def _number_text_call(self, call: OpenCall) -> None:
+        if call.from_text:
+            call.id = self.normalizer.text_id(self._policy, call.id, call.name)
+
+    def _may_send(self, call: OpenCall) -> bool:
         if self.calls and (self._policy.legacy or not self._policy.parallel):
-            detail = f"the call of {call.name!r} is one more than was asked for"
+            detail = f"the call of {shortened(call.name)!r} is one more than was asked for"
             self.normalizer.note(None, "dropped", detail)
             return False
         return True
 
-    def _count(self, call: _Call) -> None:
+    def _count(self, call: OpenCall) -> None:
         self.calls += 1
         if call.from_text:
-            detail = f"a call of {call.name!r} was found in the text"
-            self.normalizer.note(None, "text_parsed", detail)
+            self.normalizer.note(None, "text_parsed", found_in_text(call.name))
 
 
 def _entries(delta: Json) -> list[Any]:

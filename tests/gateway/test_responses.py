@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import tracemalloc
 from typing import Any
 
 import pytest
-from toolwire.gateway.responses import ResponsesStream, normalize_output
+from toolwire.gateway.responses import normalize_output
+from toolwire.gateway.responses_stream import ResponsesStream
 from toolwire.openai.normalize import Policy
 
+from ..openai.support_steps import assert_linear
 from .scripted_answers import ONE, OUTPUTS, TEXT_CALL, item, message
 from .scripted_upstream import response, response_events
 from .support_gateway import TOOLS
@@ -88,6 +92,105 @@ def test_a_stream_that_dies() -> None:
     events, findings = run(given[:-6], died=True)
     assert [one["call_id"] for one in items(events)] == ["c1"]
     assert findings == [("truncated", "dropped")]
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_a_stream_without_its_last_event_was_cut_off(mode: str) -> None:
+    given = response_events([item("c1", "noargs", "{}"), item("c2", "add", ONE)])
+    events, findings = run(given[:-6], mode=mode)
+    done = [e["item"] for e in events if e["type"] == "response.output_item.done"]
+    assert [one["call_id"] for one in done] == ["c1"]
+    assert findings == [("truncated", "dropped" if mode == "verified" else None)]
+    assert events[-1]["type"] == "error"
+    assert "without its last event" in events[-1]["message"]
+    assert [e["sequence_number"] for e in events] == list(range(len(events)))
+    assert run([], mode=mode)[0] == []
+
+
+def test_live_marks_a_call_that_was_cut_off() -> None:
+    output = [item("c1", "add", '{"a": ')]
+    given = response_events(output)
+    end = {"type": "response.incomplete", "response": response(output, "incomplete")}
+    events, findings = run([*given[:-3], given[-1] | end], mode="live")
+    assert "response.output_item.done" not in [e["type"] for e in events]
+    (sent,) = events[-1]["response"]["output"]
+    assert (sent["status"], sent["arguments"]) == ("incomplete", '{"a": ')
+    assert findings == [("truncated", None)]
+
+
+@pytest.mark.parametrize("status", ["in_progress", "incomplete", "failed", None])
+def test_a_whole_answer_that_does_not_say_it_is_complete(status: Any) -> None:
+    answer = response([item("c1", "add", '{"a": ')], status)
+    whole, found, count = normalize_output(answer, READS)
+    assert (whole["output"], count) == ([], 0)
+    assert [(finding.reason, finding.action) for finding in found] == [("truncated", "dropped")]
+
+
+def test_every_call_without_an_end_is_cut_off() -> None:
+    given = response_events([item("c1", "add", '{"a": 1'), item("c2", "add", '{"b": 1')])
+    events, findings = run([e for e in given[:-1] if not e["type"].endswith(".done")])
+    assert items(events) == []
+    assert findings == [("truncated", "dropped")] * 2
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_open_calls_cost_linear_work(mode: str) -> None:
+    def work(count: int) -> Any:
+        given = response_events([item(f"c{i}", "add", '{"a"') for i in range(count)])
+        kinds = ("added", "delta", "item.done")  # each kind for all calls, then the next
+        turned = [e for kind in kinds for e in given if e["type"].endswith(kind)]
+        return lambda: run([*turned, given[-1]], mode=mode)
+
+    assert_linear(work, 100)
+
+
+def test_ends_that_are_repeated_are_told_once() -> None:
+    def work(count: int) -> Any:
+        given = response_events([message(f"{TEXT_CALL} {'word ' * 100}")])
+        ends = [e for e in given if e["type"].endswith("done")]
+        return lambda: sum(len(str(e)) for e in run([*given[:-1], *ends * count])[0])
+
+    assert work(100)() == work(1)()
+    given = response_events([message(TEXT_CALL)])
+    again, _ = run([*given, *given[-1:] * 3])
+    assert [e["type"] for e in again].count("response.output_item.added") == 2
+
+
+@pytest.mark.parametrize("index", [[], {}, "0", None])
+def test_an_impossible_index(index: Any) -> None:
+    given = [e | {"output_index": index} for e in response_events(OUTPUTS["simple"])[:-1]]
+    events, _ = run(given)
+    assert [one["call_id"] for one in items(events)] == ["c1"]
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_what_is_held_is_counted_and_given_back(mode: str) -> None:
+    stream = ResponsesStream(READS, mode)
+    given = response_events([message("word " * 200), item("c1", "add", "[" + "1," * 5000)])
+    for event in given[:-3]:
+        stream.feed(event)
+    assert 11_000 < stream.held < 40_000
+    stream.finish()
+    assert stream.held == 0
+
+
+def test_what_is_held_is_about_what_it_takes() -> None:
+    deltas = [TEXT_CALL[-62:]] * 300 + ["日本 "] * 3000
+    kind = {"type": "response.output_text.delta", "output_index": 0, "content_index": 0}
+    items = [item(f"c{i}", "add", "{" * 50) | {"x": [[]] * 50} for i in range(300)]
+    for given in (
+        [kind | {"delta": delta, "logprobs": [[]] * 1000} for delta in deltas],
+        [e for e in response_events(items)[:-1] if e["type"] != "response.output_item.done"],
+        response_events(items)[:-1],
+    ):
+        texts = [json.dumps(event) for event in given]
+        tracemalloc.start()
+        stream = ResponsesStream(READS)
+        for text in texts:
+            stream.feed(json.loads(text))
+        really = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        assert really / 2 < stream.held < really * 3
 
 
 def test_live_passes_pieces_and_counts_what_is_wrong() -> None:

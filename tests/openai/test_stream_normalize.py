@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire.openai import accumulate, stream_normalize
+from toolwire.openai import accumulate, open_calls
 from toolwire.openai.normalize import Policy, normalize_response
 from toolwire.openai.stream_normalize import ChatStream
 
 from ..support import TOOLS, cut_at
+from .support_steps import assert_linear
 
 MARKED = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
 
@@ -192,6 +194,46 @@ def test_a_stream_without_a_finish_reason_gets_one() -> None:
         out, _ = run([chunk(piece("{}", id="c1", name="noargs"))], mode)
         assert calls(out) == [("c1", "noargs", "{}")]
         assert reasons(out) == ["tool_calls"]
+
+
+@pytest.mark.parametrize("half", ['{"a": ', ""])
+def test_half_a_call_without_a_finish_reason_was_cut_off(half: str) -> None:
+    chunks = [chunk(piece("{}", 0, "c1", "noargs")), chunk(piece(half, 1, "c2", "add"))]
+    out, findings = run(chunks)
+    assert calls(out) == [("c1", "noargs", "{}")]
+    assert reasons(out) == ["length"]
+    assert findings == [("truncated", "dropped")]
+    out, findings = run(chunks, "live")  # what was sent can't be taken back
+    assert reasons(out) == ["length"]
+    assert findings == [("truncated", None)]
+    out, _ = run(chunks[1:])
+    assert (calls(out), reasons(out)) == ([], ["length"])
+
+
+def test_half_a_call_in_the_text_without_a_finish_reason_was_cut_off() -> None:
+    out, findings = run([chunk({"content": MARKED[:-15]})], format="hermes", tools=TOOLS)
+    assert (calls(out), reasons(out)) == ([], ["length"])
+    assert findings == [("truncated", "dropped")]
+
+
+@pytest.mark.parametrize("reason", ["length", None])
+def test_every_half_call_is_cut_off_where_several_come_at_a_time(reason: str | None) -> None:
+    chunks = [
+        chunk(piece('{"a"', 0, "c1", "add")),
+        chunk(piece('{"b"', 1, "c2", "add")),
+        chunk(piece(": ", 0)),
+        chunk({}, reason),
+    ]
+    out, findings = run(chunks)
+    assert (calls(out), reasons(out)) == ([], ["length"])
+    assert findings == [("truncated", "dropped")] * 2
+
+
+def test_an_end_is_told_once() -> None:
+    stream = ChatStream()
+    stream.feed(chunk(piece("{}", id="c1", name="noargs")))
+    assert reasons(stream.finish()) == ["tool_calls"]
+    assert stream.finish() == []
 
 
 def test_calls_asked_for_but_none_sent() -> None:
@@ -385,7 +427,7 @@ def test_text_gives_the_same_in_any_pieces(
 
 @pytest.mark.parametrize("mode", ["verified", "live"])
 def test_endless_arguments_are_not_held(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_normalize, "MAX_ARGUMENTS", 1000)
+    monkeypatch.setattr(open_calls, "MAX_ARGUMENTS", 1000)
     chunks = [chunk(piece('{"a": "', id="c1", name="add"))]
     chunks += [chunk(piece("x" * 100)) for _ in range(20)]
     chunks += [chunk(piece("{}", 1, "c2", "noargs")), chunk({}, "stop")]
@@ -400,3 +442,121 @@ def test_a_choice_with_an_impossible_index_passes(index: Any) -> None:
     chunk = {"choices": [{"index": index, "delta": {"content": "x"}}]}
     assert ChatStream().feed(chunk) == [chunk]
     assert ChatStream().finish() == []
+
+
+# What it costs
+
+
+def opened(count: int, arguments: str = '{"a": ') -> list[Any]:
+    return [chunk(piece(arguments, i, f"c{i}", "add")) for i in range(count)]
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_open_calls_cost_linear_work(mode: str) -> None:
+    def work(count: int) -> Any:
+        chunks = opened(count) + [chunk(piece("1}", i)) for i in range(count)]
+        return lambda: run([*chunks, chunk({}, "tool_calls")], mode)
+
+    assert_linear(work, 200)
+
+
+def test_calls_in_the_text_cost_linear_work() -> None:
+    def work(count: int) -> Any:
+        chunks = [chunk({"content": MARKED}) for _ in range(count)]
+        policy = {"format": "hermes", "tools": TOOLS, "sequential_ids": True}
+        taken = frozenset(f"add_{count + i}" for i in range(count))
+        return lambda: run([*chunks, chunk({}, "stop")], taken_ids=taken, **policy)
+
+    assert_linear(work, 100)
+
+
+def test_a_call_that_grows_after_the_next_one_began_costs_linear_work() -> None:
+    def work(count: int) -> Any:
+        chunks = [chunk(piece("[", 0, "c1", "add")), chunk(piece("{}", 1, "c2", "noargs"))]
+        chunks += [chunk(piece("1, ", 0)) for _ in range(count)]
+        return lambda: run([*chunks, chunk(piece("1]", 0)), chunk({}, "tool_calls")])
+
+    assert_linear(work, 200)
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_what_is_held_is_counted_and_given_back(mode: str) -> None:
+    stream = ChatStream(Policy(), mode)
+    stream.feed(chunk({"content": "Hi"}))
+    before = stream.held
+    for one in opened(10, "x" * 1000):
+        stream.feed(one)
+    assert 10_000 < stream.held - before < 30_000
+    stream.feed(chunk({}, "stop"))
+    assert stream.held - before < 10_000  # ids and findings stay
+    stream.finish()
+    assert stream.held == 0
+
+
+@pytest.mark.parametrize("text", ["x", "é", "日本", "😀", "ab"])
+def test_what_is_held_is_about_what_it_takes(text: str) -> None:
+    """Pieces that are mostly overhead, in any alphabet, and everything else that a call may hold."""
+    extra = {"note": [[] for _ in range(1000)]}
+    makers = [
+        lambda: [
+            chunk(piece("", id="c1", name="add")),
+            *(chunk(piece(text)) for _ in range(30_000)),
+        ],
+        lambda: [
+            chunk({"tool_calls": [entry | {"index": i} | json.loads(json.dumps(extra))]})
+            for i in range(50)
+            for entry in piece("{", id=f"c{i}", name="add")["tool_calls"]
+        ],
+        lambda: [chunk(piece(None, i, f"c{i}", f"f{i}")) for i in range(2000)],
+    ]
+    for made in makers:
+        tracemalloc.start()
+        stream = ChatStream()
+        for one in made():
+            stream.feed(json.loads(json.dumps(one)))
+        del one
+        really = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        assert really / 2 < stream.held < really * 3
+
+
+def test_a_text_that_is_held_back_is_counted() -> None:
+    policy = Policy(format="hermes", tools=TOOLS)
+    stream = ChatStream(policy)
+    stream.feed(chunk({"content": '<tool_call>{"name": "add", "x": "'}))
+    before = stream.held
+    for _ in range(1000):
+        stream.feed(chunk({"content": "word "}))
+    assert stream.held - before >= 5000
+    stream = ChatStream(policy)
+    before = stream.held
+    for _ in range(1000):
+        assert stream.feed(chunk({"content": "日本 < "}))
+    assert stream.held - before < 20_000
+
+
+def test_findings_names_and_choices_are_bounded() -> None:
+    stream = ChatStream()
+    for _ in range(2000):
+        stream.feed(chunk({"tool_calls": [5]}))
+    stream.feed(chunk(piece("{}", id="c1", name="n" * 10_000)))
+    for _ in range(2000):
+        stream.feed(chunk(piece("", 1, "c2", "n")))
+        stream.feed(chunk(piece("", 1, None, "m")))
+    stream.finish()
+    assert len(stream.findings) < 110
+    assert sum(finding.count for finding in stream.findings) == 2002
+    assert max(len(finding.detail) for finding in stream.findings) < 200
+    many = {"choices": [{"index": i, "delta": piece("{", name="add")} for i in range(10_000)]}
+    stream = ChatStream()
+    stream.feed(many)
+    assert stream.held < 1_000_000
+
+
+@pytest.mark.parametrize("index", [[], {}, "0", 1.5, "x" * 1000, True])
+def test_a_call_with_an_impossible_index(index: Any) -> None:
+    chunks = [chunk(piece("{", index, "c1", "add")), chunk(piece("}", index)), chunk({}, "stop")]
+    assert calls(run(chunks)[0]) == [("c1", "add", "{}")]
+    custom = {"index": index, "id": "x", "type": "custom", "custom": {"name": "f", "input": "i"}}
+    out, _ = run([chunk({"tool_calls": [custom]}), chunk({}, "stop")])
+    assert deltas(out)[0]["tool_calls"] == [custom | {"index": 0}]

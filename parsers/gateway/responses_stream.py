@@ -1,0 +1,399 @@
+"""The event stream of the Responses API, normalised while it passes.
+
+An item is announced, its arguments come in pieces, and it is repeated whole at its end and once more
+in the last event. `verified` holds all of that until the item has ended and sends it in one go; `live`
+lets it pass. Items are numbered anew, so that a dropped one leaves no hole. A stream without a last
+event was cut off: half a call is not sent, and the client gets an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..core.schema import json_type
+from ..openai.normalize import CallNormalizer, Finding, Policy, only_first
+from ..openai.open_calls import key_of
+from ..openai.sizes import Pieces, shortened, size_of
+from ..openai.text_reader import TextReader
+from .responses import MAX_TEXTS, Json, is_call, is_text, normal_item, text_items
+from .responses_text import AnswerText
+
+ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
+NO_END = "The upstream's answer ended without its last event"
+_TEXT = "response.output_text"
+_ARGUMENTS = "response.function_call_arguments"
+_ITEM, _PLACE = 1000, 200  # the bytes that each takes by itself
+
+
+def error_event(message: str, code: str = "upstream_error") -> Json:
+    return {"type": "error", "code": code, "message": message, "param": None}
+
+
+@dataclass(slots=True)
+class _Item:
+    """A call as it is announced, grows and ends."""
+
+    item: Json
+    pieces: Pieces = field(default_factory=Pieces)
+    full: Any = None  # the arguments as the upstream repeated them
+    ended: bool = False
+    place: int | None = None  # its place in our output, once it was announced (live)
+    size: int = 0  # of the item and the repeated arguments
+
+    @property
+    def held(self) -> int:
+        return _ITEM + self.size + self.pieces.size
+
+    def replace(self, item: Json) -> None:
+        self.item = item
+        self.size = size_of(item) + size_of(self.full)
+
+    def repeat(self, arguments: Any) -> None:
+        self.size += size_of(arguments) - size_of(self.full)
+        self.full = arguments
+
+    def settled(self) -> Json:
+        """The item with the arguments that count: the repeated ones, else the pieces."""
+        arguments = self.full if self.full not in (None, "") else self.item.get("arguments")
+        if self.pieces.size and arguments in (None, ""):
+            arguments = self.pieces.text()
+        rest = {k: v for k, v in self.item.items() if k != "arguments"}
+        return rest if arguments is None else rest | {"arguments": arguments}
+
+
+class ResponsesStream:
+    """Normalises the events of one streamed answer: the same interface as `ChatStream`."""
+
+    def __init__(self, policy: Policy, mode: str = "verified") -> None:
+        self.calls = 0
+        self._policy = policy
+        self._live = mode == "live"
+        self._normalizer = CallNormalizer()
+        self.held = 0  # about how many bytes this stream holds
+        self._held: dict[Any, _Item] = {}  # by the upstream's output_index
+        self._ended: list[Any] = []  # those of them that have ended
+        self._done: set[Any] = set()  # the items that are not calls, once they have ended
+        self._places: dict[Any, int] = {}  # the upstream's output_index, ours
+        self._next_place = 0
+        self._sent: dict[int, Json] = {}  # the calls as they were sent, by our place
+        self._numbered = False
+        self._next_number = 0
+        self._texts: dict[tuple[Any, Any], AnswerText] = {}
+        self._native = False
+        self._begun = False
+        self._over = False
+
+    @property
+    def findings(self) -> list[Finding]:
+        return self._normalizer.findings
+
+    def feed(self, event: Json) -> list[Json]:
+        """The events to send for one that came in."""
+        self._begun = True
+        before = self._normalizer.held
+        out = [self._number(e) for e in self._feed(event)]
+        self.held += self._normalizer.held - before
+        return out
+
+    def finish(self, *, died: bool = False) -> list[Json]:
+        """The stream is over, and its last event did not come: what is still held."""
+        if self._over:
+            return []
+        self._over = True
+        flushed = [e for text in self._texts.values() for e in text.finish()]
+        events = flushed + self._end_calls(cut=True)
+        self.held = 0
+        if self._begun and not died:
+            events.append(error_event(NO_END))
+        return [self._number(e) for e in events]
+
+    def _number(self, event: Json) -> Json:
+        """Sequence numbers go on without a gap, whatever was held or added."""
+        if "sequence_number" in event:
+            self._numbered = True
+        if not self._numbered:
+            return event
+        number, self._next_number = self._next_number, self._next_number + 1
+        if event.get("sequence_number") == number:
+            return event
+        return event | {"sequence_number": number}
+
+    def _feed(self, event: Json) -> list[Json]:
+        kind = event.get("type")
+        if self._over or not isinstance(kind, str):
+            return [event]
+        if kind in ENDS:
+            return self._end(event)
+        if kind == "response.output_item.added":
+            return self._added(event)
+        if kind.startswith(_ARGUMENTS):
+            return self._arguments(event, kind)
+        if kind == "response.output_item.done":
+            return self._item_done(event)
+        if kind.startswith((_TEXT, "response.content_part.done")):
+            return self._text(event, kind)
+        return [self._moved(event)]
+
+    def _moved(self, event: Json) -> Json:
+        """The event with its item at its place in our output."""
+        index = _index(event)
+        if self._places.get(index, index) == index:
+            return event
+        return event | {"output_index": self._places[index]}
+
+    def _place(self, index: Any = None) -> int:
+        """The next place in our output, for the upstream's item at `index`."""
+        place = self._next_place
+        self._next_place += 1
+        if index is not None:
+            self._places[index] = place
+            self.held += _PLACE
+        return place
+
+    # Items
+
+    def _added(self, event: Json) -> list[Json]:
+        index, item = _index(event), event.get("item")
+        before = self._send_ended()
+        if not is_call(item) or not isinstance(item, dict):
+            self._place(index)
+            return [*before, self._moved(event)]
+        before += self._go_native()
+        self._forget(index)
+        held = self._held[index] = _Item(item, size=size_of(item))
+        self.held += held.held
+        if not self._live or not item.get("name"):
+            return before
+        if self.calls and not self._policy.parallel:
+            return before
+        id = self._normalizer.id_for(item.get("call_id"), str(item["name"]))
+        held.item = item if id == item.get("call_id") else item | {"call_id": id}
+        held.place = self._place(index)
+        self.calls += 1
+        moved = self._moved(event)
+        return [*before, moved if held.item is item else moved | {"item": held.item}]
+
+    def _arguments(self, event: Json, kind: str) -> list[Json]:
+        held = self._held.get(_index(event))
+        if held is None:
+            return [self._moved(event)]
+        before = held.held
+        if kind.endswith(".delta") and isinstance(event.get("delta"), str):
+            held.pieces.add(event["delta"])
+        elif kind.endswith(".done"):
+            held.repeat(event.get("arguments"))
+        self.held += held.held - before
+        if held.place is None:
+            return []
+        return [self._moved(event)] if kind.endswith(".delta") else []
+
+    def _item_done(self, event: Json) -> list[Json]:
+        index, item = _index(event), event.get("item")
+        held = self._held.get(index)
+        if held is None or not isinstance(item, dict):
+            return self._other_done(event, index)
+        if held.ended:  # it was said before
+            return []
+        held.ended = True
+        before = held.held
+        held.replace(item | {"call_id": held.item.get("call_id") or item.get("call_id")})
+        self.held += held.held - before
+        # Only arguments that are JSON are surely whole: others may have been cut off by the end.
+        arguments = held.settled().get("arguments")
+        if isinstance(arguments, str) and json_type(arguments):
+            return self._send(index, cut=False)
+        self._ended.append(index)
+        return []
+
+    def _other_done(self, event: Json, index: Any) -> list[Json]:
+        """The end of an item that is no call, with its text as it was sent; once."""
+        item = event.get("item")
+        if not self._texts or not isinstance(item, dict):
+            return [self._moved(event)]
+        if index in self._done:
+            return []
+        self._done.add(index)
+        self.held += _PLACE
+        return [self._moved(event) | {"item": self._message(item, index)}]
+
+    def _send_ended(self) -> list[Json]:
+        """Another item begins, so the calls that have ended were not cut off."""
+        ended, self._ended = self._ended, []
+        return [e for index in ended if index in self._held for e in self._send(index, cut=False)]
+
+    def _forget(self, index: Any) -> _Item | None:
+        """Takes a call out of those that are held."""
+        held = self._held.pop(index, None)
+        if held is not None:
+            self.held -= held.held
+        return held
+
+    def _send(self, index: Any, cut: bool) -> list[Json]:
+        held = self._forget(index)
+        assert held is not None
+        cut = cut or held.item.get("status") == "incomplete"
+        if held.place is not None:
+            return self._send_rest(held, held.place, cut)
+        item = normal_item(self._normalizer, held.settled(), cut)
+        if item is None:
+            return []
+        if self.calls and not self._policy.parallel:
+            only_first(self._normalizer, [item, {"function": item}])
+            return []
+        self.calls += 1
+        return self._block(item, self._place(index))
+
+    def _block(self, item: Json, place: int) -> list[Json]:
+        """All events of one call, one after the other."""
+        self._keep(place, item)
+        about = {"item_id": item.get("id"), "output_index": place}
+        start = item | {"arguments": "", "status": "in_progress"}
+        text = item["arguments"]
+        return [
+            {"type": "response.output_item.added", "output_index": place, "item": start},
+            {"type": f"{_ARGUMENTS}.delta", **about, "delta": text},
+            {"type": f"{_ARGUMENTS}.done", **about, "name": item.get("name"), "arguments": text},
+            {"type": "response.output_item.done", "output_index": place, "item": item},
+        ]
+
+    def _keep(self, place: int, item: Json) -> None:
+        """A call as it was sent, for the last event."""
+        self._sent[place] = item
+        self.held += _PLACE + size_of(item)
+
+    def _send_rest(self, held: _Item, place: int, cut: bool) -> list[Json]:
+        """The end of a call whose pieces were sent as they came (live)."""
+        sent = held.pieces.text()
+        item = held.settled()
+        given = item.get("arguments")
+        name = item.get("name")
+        shown = shortened(str(name))
+        events = []
+        about = {"item_id": item.get("id"), "output_index": place}
+        if not sent and not cut and isinstance(given, (str, Mapping)):
+            fixed = normal_item(CallNormalizer(), item, False) or item
+            sent = fixed["arguments"]
+            events.append({"type": f"{_ARGUMENTS}.delta", **about, "delta": sent})
+        whole = json_type(sent) is not None
+        if not whole:
+            reason = "truncated" if cut else "invalid_json"
+            detail = f"the arguments of {shown!r} are not valid JSON, and were already sent"
+            self._normalizer.note(reason, None, detail)
+        item = item | {"arguments": sent}
+        if cut and not whole:  # what was sent can't be taken back, but it has no end
+            self._keep(place, item | {"status": "incomplete"})
+            return []
+        self._keep(place, item)
+        return [
+            *events,
+            {"type": f"{_ARGUMENTS}.done", **about, "name": name, "arguments": sent},
+            {"type": "response.output_item.done", "output_index": place, "item": item},
+        ]
+
+    # Text
+
+    def _text(self, event: Json, kind: str) -> list[Json]:
+        key = (_index(event), key_of(event.get("content_index")))
+        text = self._texts.get(key)
+        if kind == f"{_TEXT}.delta":
+            if self._native or not self._policy.reads_text:
+                return [self._moved(event)]
+            if text is None and len(self._texts) < MAX_TEXTS:
+                text = self._texts[key] = AnswerText(TextReader(self._policy))
+                self.held += text.held
+            return [self._moved(event)] if text is None else self._read(text, event)
+        if text is None:
+            return [self._moved(event)]
+        if kind in text.told:
+            return []
+        text.told.add(kind)
+        if kind == f"{_TEXT}.done":
+            self.held -= text.held
+            flushed = text.finish()
+            self.held += text.held
+            return [*flushed, self._moved(event) | {"text": text.so_far()}]
+        part = event.get("part")
+        if not is_text(part) or not isinstance(part, dict):
+            return [self._moved(event)]
+        return [self._moved(event) | {"part": part | {"text": text.so_far()}}]
+
+    def _read(self, text: AnswerText, event: Json) -> list[Json]:
+        before = text.held
+        out = text.feed(self._moved(event))
+        self.held += text.held - before
+        return out
+
+    def _message(self, item: Json, index: Any) -> Json:
+        parts = item.get("content")
+        if not isinstance(parts, list):
+            return item
+        new = []
+        for i, part in enumerate(parts):
+            text = self._texts.get((index, i))
+            new.append(part | {"text": text.so_far()} if text and is_text(part) else part)
+        return item if new == parts else item | {"content": new}
+
+    def _go_native(self) -> list[Json]:
+        """The upstream sends calls of its own: those in its text stay away."""
+        if self._native:
+            return []
+        self._native = True
+        flushed = []
+        for text in self._texts.values():
+            self.held -= text.held
+            flushed += text.finish()
+            for call in text.calls():
+                detail = f"a call of {shortened(call.name)!r} in the text gives way to native calls"
+                self._normalizer.note(None, "dropped", detail)
+            text.drop_calls()
+            self.held += text.held
+        return flushed
+
+    # The end
+
+    def _end_calls(self, cut: bool) -> list[Json]:
+        """The calls still held, then those found in the text."""
+        last = next(reversed(self._held), None)
+        events: list[Json] = []
+        for index, held in list(self._held.items()):
+            events += self._send(index, cut=cut and (index == last or not held.ended))
+        found = [call for text in self._texts.values() for call in text.calls()]
+        for item in text_items(self._normalizer, found, self._policy, cut):
+            if self.calls and not self._policy.parallel:
+                only_first(self._normalizer, [item, {"function": item}])
+                break
+            self.calls += 1
+            events += self._block(item, self._place())
+        return events
+
+    def _end(self, event: Json) -> list[Json]:
+        flushed = [e for text in self._texts.values() for e in text.finish()]
+        events = flushed + self._end_calls(cut=event["type"] != "response.completed")
+        self._over = True
+        response = event.get("response")
+        if not isinstance(response, dict) or not isinstance(response.get("output"), list):
+            return [*events, event]
+        output = self._output(response["output"])
+        if output == response["output"]:
+            return [*events, event]
+        return [*events, event | {"response": response | {"output": output}}]
+
+    def _output(self, upstream: list[Any]) -> list[Any]:
+        """The output as it was sent: calls and text as they went out, everything at its place."""
+        placed: dict[int, Any] = dict(self._sent)
+        unplaced = []
+        for index, item in enumerate(upstream):
+            if is_call(item):
+                continue
+            new = self._message(item, index) if isinstance(item, dict) else item
+            if index in self._places:
+                placed[self._places[index]] = new
+            else:
+                unplaced.append(new)
+        return [placed[place] for place in sorted(placed)] + unplaced
+
+
+def _index(event: Json) -> Any:
+    return key_of(event.get("output_index"))
