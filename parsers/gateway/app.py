@@ -14,19 +14,19 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from .breaker import Unavailable
+from .budget import Budget
 from .exchange import failure
 from .middleware import (
     MARK,
     App,
-    BodyTooLarge,
     ClientGone,
     Receive,
+    Refused,
     Scope,
     Send,
     ToolCallMiddleware,
     UpstreamDied,
     read_body,
-    refuse_body,
     send_json,
 )
 from .settings import Settings
@@ -56,7 +56,8 @@ _BROKE_OFF = "The upstream broke off in the middle of its answer"
 def create_app(upstream: UpstreamSettings, settings: Settings | None = None) -> App:
     """The gateway as an ASGI application."""
     settings = settings or Settings.from_environment()
-    proxy = _Proxy(Upstream(upstream), settings)
+    budget = Budget(settings.max_held)
+    proxy = _Proxy(Upstream(upstream), settings, budget)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -73,7 +74,7 @@ def create_app(upstream: UpstreamSettings, settings: Settings | None = None) -> 
         ],
         lifespan=lifespan,
     )
-    return ToolCallMiddleware(inner, settings)
+    return ToolCallMiddleware(inner, settings, budget)
 
 
 async def _metrics(_: Request) -> Response:
@@ -87,23 +88,28 @@ async def _healthz(_: Request) -> Response:
 class _Proxy:
     """Passes a request on to the upstream, and its answer back, chunk by chunk."""
 
-    def __init__(self, upstream: Upstream, settings: Settings) -> None:
+    def __init__(self, upstream: Upstream, settings: Settings, budget: Budget) -> None:
         self.upstream = upstream
         self._settings = settings
+        self._budget = budget
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = _upstream_path(scope)
         if path is None:
             await send_json(send, 404, failure("There is no such path", "not_found"))
             return
-        try:
-            body = await read_body(scope, receive, self._settings.max_body)
-        except BodyTooLarge:
-            await refuse_body(send, self._settings.max_body)
-            return
-        except ClientGone:
-            return
-        exchange = _Exchange(self.upstream, scope, path, body, send)
+        with self._budget.account() as account:
+            counted = None if scope.get(MARK) else account  # the middleware counts what it hands on
+            try:
+                body = await read_body(scope, receive, self._settings.max_body, counted)
+            except Refused as refused:
+                await send_json(send, refused.status, refused.body, refused.headers)
+                return
+            except ClientGone:
+                return
+            await self._run(_Exchange(self.upstream, scope, path, body, send), receive)
+
+    async def _run(self, exchange: _Exchange, receive: Receive) -> None:
         async with anyio.create_task_group() as group:
 
             async def watch() -> None:

@@ -1,13 +1,13 @@
 """The newest tool-call exchanges, for whoever has to find out what went wrong.
 
 Only answers are kept, and of requests only the names and schemas of functions: never a header, a
-key, or anything else that a client sent. Count and bytes are bounded.
+key, or anything else that a client sent. Count and bytes are bounded; what is kept is kept as bytes,
+because text may take four times as much.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 import time
 from collections import deque
 from collections.abc import Iterable
@@ -15,12 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..openai.normalize import Finding
+from ..openai.sizes import size_of
 
 Json = dict[str, Any]
 
 #: Of one exchange; what comes later is cut.
 MAX_EXCHANGE = 1024 * 1024
 CUT = "… (cut here: the exchange is too long to keep)"
+_CHUNK = 64  # the bytes that a chunk takes by itself
 
 
 @dataclass(slots=True)
@@ -31,12 +33,12 @@ class Recorder:
     stage: str
     format: str | None
     tools: list[Json]
-    raw: list[str] = field(default_factory=list)
-    emitted: list[str] = field(default_factory=list)
+    raw: list[bytes] = field(default_factory=list)
+    emitted: list[bytes] = field(default_factory=list)
     size: int = 0
 
     def __post_init__(self) -> None:
-        self.size = len(json.dumps(self.tools))
+        self.size = size_of(self.tools)
         if self.size > MAX_EXCHANGE:
             self.tools, self.size = [], 0
 
@@ -46,12 +48,13 @@ class Recorder:
     def went(self, chunk: bytes) -> None:
         self._add(self.emitted, chunk)
 
-    def _add(self, chunks: list[str], chunk: bytes) -> None:
-        if self.size > MAX_EXCHANGE:
+    def _add(self, chunks: list[bytes], chunk: bytes) -> None:
+        room = MAX_EXCHANGE - self.size - _CHUNK
+        if room < 0:
             return
-        room = MAX_EXCHANGE - self.size
-        self.size += len(chunk)
-        chunks.append(chunk[:room].decode(errors="replace") + (CUT if len(chunk) > room else ""))
+        kept = chunk if len(chunk) <= room else chunk[:room] + CUT.encode()
+        chunks.append(kept)
+        self.size += len(kept) + _CHUNK
 
 
 class Capture:
@@ -81,17 +84,23 @@ class Capture:
             "raw": recorder.raw,
             "emitted": recorder.emitted,
         }
-        self._items.append((recorder.size, item))
-        self._bytes += recorder.size
+        size = recorder.size + size_of(item["findings"])
+        self._items.append((size, item))
+        self._bytes += size
         while self._items and (len(self._items) > self._max_items or self._bytes > self._max_bytes):
             self._bytes -= self._items.popleft()[0]
 
     def newest(self, limit: int) -> list[Json]:
-        return [item for _, item in itertools.islice(reversed(self._items), limit)]
+        newest = itertools.islice(reversed(self._items), limit)
+        return [item | {key: _texts(item[key]) for key in ("raw", "emitted")} for _, item in newest]
 
     def clear(self) -> None:
         self._items.clear()
         self._bytes = 0
+
+
+def _texts(chunks: list[bytes]) -> list[str]:
+    return [chunk.decode(errors="replace") for chunk in chunks]
 
 
 def _first(values: Iterable[str | None], otherwise: str) -> str:

@@ -14,7 +14,8 @@ import typer
 from ..commands.output import FINDINGS, as_json, visible
 from ..commands.reading import complete_format
 from ..errors import ToolwireError
-from .settings import DEFAULT_MAX_BODY, MIB, Settings
+from .budget import MIB
+from .settings import DEFAULT_MAX_BODY, DEFAULT_MAX_EXCHANGE, DEFAULT_MAX_HELD, Settings
 from .splits import Difference, find_differences
 
 
@@ -61,6 +62,12 @@ def gateway(
     max_body_mib: Annotated[
         int, typer.Option(min=1, help="The largest request, in MiB.")
     ] = DEFAULT_MAX_BODY // MIB,
+    max_exchange_mib: Annotated[
+        int, typer.Option(min=1, help="The most that is held of one answer, in MiB.")
+    ] = DEFAULT_MAX_EXCHANGE // MIB,
+    max_held_mib: Annotated[
+        int, typer.Option(min=1, help="… and of all requests and answers together, in MiB.")
+    ] = DEFAULT_MAX_HELD // MIB,
 ) -> int:
     """Stand in front of an OpenAI-compatible server: normalise and check tool calls, count, watch.
 
@@ -76,6 +83,8 @@ def gateway(
         "TOOLWIRE_MODE": mode,
         "TOOLWIRE_IDS": ids,
         "TOOLWIRE_MAX_BODY": str(max_body_mib * MIB),
+        "TOOLWIRE_MAX_EXCHANGE": str(max_exchange_mib * MIB),
+        "TOOLWIRE_MAX_HELD": str(max_held_mib * MIB),
     }
     server = UpstreamSettings(
         upstream,

@@ -7,20 +7,26 @@ the answer as the plan says.
 from __future__ import annotations
 
 import logging
+import sys
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..openai.checks import Problem, check_request, error_body, translate_legacy
 from ..openai.normalize import Finding, Policy, normalize_response
+from ..openai.sizes import size_of
 from ..openai.stream_normalize import ChatStream
 from . import metrics
+from .budget import Account, Budget, in_mib
 from .capture import Capture, Recorder, known_tools
 from .responses import normalize_output
-from .responses_stream import ENDS, ResponsesStream
+from .responses_stream import ENDS, ResponsesStream, error_event
 from .settings import Settings
-from .sse import DONE, EventSplitter, ServerEvent, dump, frame, load_object
+from .sse import DONE, MAX_DEPTH, EventSplitter, ServerEvent, dump, frame, load_object
 
 Json = dict[str, Any]
+
+#: How many findings of one answer are written into the log.
+_LOGGED = 20
 
 _log = logging.getLogger("toolwire.gateway")
 
@@ -33,6 +39,7 @@ class Plan:
     api: str
     body: bytes
     policy: Policy
+    weight: int = 0  # the bytes that the policy takes, beside the body
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,8 @@ def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal
     """Check a request, and find out how its answer is to be treated."""
     body = load_object(raw)
     if body is None:
-        return Refusal(400, error_body([Problem("", "The request body must be a JSON object")]))
+        sentence = f"The request body must be a JSON object, nested at most {MAX_DEPTH} deep"
+        return Refusal(400, error_body([Problem("", sentence)]))
     problems = check_request(body, api)
     if problems:
         return Refusal(400, error_body(problems))
@@ -60,9 +68,14 @@ def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal
         parallel=new.get("parallel_tool_calls") is not False,
         legacy=legacy,
         sequential_ids=settings.ids == "sequential",
-        taken_ids=_ids(new),
+        taken_ids=_ids(new) if settings.ids == "sequential" else frozenset(),
     )
-    return Plan(route, api, dump(new) if legacy else raw, policy)
+    weight = size_of(policy.tools) + size_of(policy.taken_ids)
+    if weight > settings.max_exchange:
+        most = in_mib(settings.max_exchange)
+        message = f"The tools and ids of this request take more than {most} of memory"
+        return Refusal(413, failure(message, "request_too_large"))
+    return Plan(route, api, dump(new) if legacy else raw, policy, weight)
 
 
 def _functions(tools: Any) -> list[Json] | None:
@@ -102,9 +115,11 @@ def _account(
 ) -> None:
     """Count what was found, log it, and keep the exchange if it was about calls."""
     metrics.count(stage, findings, calls)
-    for finding in findings:
+    for finding in findings[:_LOGGED]:
         level = logging.WARNING if finding.reason else logging.INFO
         _log.log(level, "%s: %s (%s)", stage, finding.detail, finding.action or finding.reason)
+    if len(findings) > _LOGGED:
+        _log.warning("%s: and more; the metrics count them all", stage)
     if capture is not None and recorder is not None and (calls or findings):
         capture.keep(recorder, findings)
 
@@ -132,16 +147,29 @@ class _Normalizer(Protocol):
     def findings(self) -> list[Finding]: ...
     @property
     def calls(self) -> int: ...
+    @property
+    def held(self) -> int: ...
     def feed(self, chunk: Json, /) -> list[Json]: ...
     def finish(self, *, died: bool = False) -> list[Json]: ...
 
 
 class StreamSession:
-    """One streamed answer: bytes from the upstream in, bytes for the client out."""
+    """One streamed answer: bytes from the upstream in, bytes for the client out.
 
-    def __init__(self, plan: Plan, settings: Settings, capture: Capture | None) -> None:
+    `feed` and `finish` raise `OverBudget` where more would be held than the account allows; `give_up`
+    has the last words then. Without an account, nothing is too much.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        settings: Settings,
+        capture: Capture | None,
+        account: Account | None = None,
+    ) -> None:
         self._named = plan.api == "responses"
-        self._splitter = EventSplitter(settings.max_event)
+        self._account = account or Budget(sys.maxsize).account()
+        self._splitter = EventSplitter(min(settings.max_event, settings.max_exchange // 2))
         self._normalizer: _Normalizer = (
             ResponsesStream(plan.policy, settings.mode)
             if self._named
@@ -155,6 +183,12 @@ class StreamSession:
     def feed(self, data: bytes) -> bytes:
         """What to send for bytes that came in; may be nothing."""
         return self._treat(self._splitter.feed(data))
+
+    @property
+    def held(self) -> int:
+        """About how many bytes are held for this answer."""
+        recorded = self._recorder.size if self._recorder is not None else 0
+        return self._splitter.held + self._normalizer.held + recorded
 
     def finish(self) -> bytes:
         """The upstream ended its stream."""
@@ -170,9 +204,17 @@ class StreamSession:
             self._close()
             return b""
         pieces = self._frames(self._normalizer.finish(died=True))
-        error = failure(message)
+        return self._end_with(pieces, message, "upstream_error")
+
+    def give_up(self, message: str) -> bytes:
+        """Too much would have to be held: nothing of it goes out but an error event."""
+        _log.warning("stream: %s", message)
+        return self._end_with([], message, "over_budget")
+
+    def _end_with(self, pieces: list[bytes], message: str, kind: str) -> bytes:
+        error = failure(message, kind)
         if self._named:
-            error |= {"type": "error", "code": "upstream_error", "message": message, "param": None}
+            error |= error_event(message, kind)
         last = self._sent([*pieces, frame(error, "error")])
         self._close()
         return last
@@ -194,6 +236,8 @@ class StreamSession:
             if self._recorder is not None:
                 self._recorder.came(event.raw)
             pieces += self._pieces(event)
+            self._account.hold(self.held)
+        self._account.hold(self.held)
         return self._sent(pieces)
 
     def _sent(self, pieces: list[bytes]) -> bytes:

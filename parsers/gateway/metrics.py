@@ -44,8 +44,8 @@ def count(stage: str, findings: Iterable[Finding], calls: int) -> None:
     """Count one answer's findings and calls."""
     for finding in findings:
         if finding.reason is not None:
-            MALFORMED.labels(stage, finding.reason).inc()
+            MALFORMED.labels(stage, finding.reason).inc(finding.count)
         if finding.action is not None:
-            FALLBACK.labels(stage, finding.action).inc()
+            FALLBACK.labels(stage, finding.action).inc(finding.count)
     if calls:
         CALLS.labels(stage).inc(calls)

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from . import metrics
+from .budget import Account, Budget, OverBudget
 from .capture import Capture
 from .exchange import Plan, Refusal, StreamSession, answer_whole, failure, plan
 from .settings import Settings
@@ -37,6 +38,8 @@ DEBUG_ROUTE = "/proxy/debug/tool-calls"
 DEBUG_PAGE = "/proxy/debug"
 MAX_LIMIT = 10_000
 
+_SLICE = 64 * 1024
+
 #: In the scope: the middleware is on this request, and wants to know when the upstream dies.
 MARK = "toolwire.watched"
 
@@ -49,8 +52,14 @@ class ClientGone(Exception):
     """The client went away before its request was complete."""
 
 
-class BodyTooLarge(Exception):
-    """The request is larger than what is taken in."""
+class Refused(Exception):
+    """The request is not taken in: what to answer."""
+
+    def __init__(self, status: int, body: Any, headers: list[tuple[bytes, bytes]] | None = None):
+        super().__init__(status)
+        self.status = status
+        self.body = body
+        self.headers = headers
 
 
 class ToolCallMiddleware:
@@ -60,9 +69,12 @@ class ToolCallMiddleware:
     class (`--middleware toolwire.gateway.ToolCallMiddleware`) has no other way.
     """
 
-    def __init__(self, app: App, settings: Settings | None = None) -> None:
+    def __init__(
+        self, app: App, settings: Settings | None = None, budget: Budget | None = None
+    ) -> None:
         self.app = app
         self.settings = settings or Settings.from_environment()
+        self.budget = budget or Budget(self.settings.max_held)
         self.capture: Capture | None = None
         if self.settings.admin_key:
             self.capture = Capture(self.settings.debug_max, self.settings.debug_bytes)
@@ -101,27 +113,32 @@ class ToolCallMiddleware:
 
     async def _exchange(self, scope: Scope, receive: Receive, send: Send, path: str) -> None:
         started = time.perf_counter()
-        try:
-            raw = await read_body(scope, receive, self.settings.max_body)
-        except BodyTooLarge:
-            await refuse_body(send, self.settings.max_body)
-            metrics.REQUESTS.labels(path, 413).inc()
-            return
-        except ClientGone:
-            return
+        with self.budget.account() as request:
+            try:
+                planned = await self._plan(scope, receive, path, request)
+            except Refused as refused:
+                await send_json(send, refused.status, refused.body, refused.headers)
+                metrics.REQUESTS.labels(path, refused.status).inc()
+                return
+            except ClientGone:
+                return
+            with self.budget.account(self.settings.max_exchange) as account:
+                answer = _Answer(planned, self.settings, self.capture, send, account, started)
+                inner = dict(scope) | {"headers": _headers_for(scope, planned.body), MARK: True}
+                try:
+                    await self.app(inner, _Replay(planned.body, receive), answer.take)
+                except UpstreamDied as error:
+                    await answer.die(str(error))
+                finally:
+                    answer.close()
+
+    async def _plan(self, scope: Scope, receive: Receive, path: str, account: Account) -> Plan:
+        raw = await read_body(scope, receive, self.settings.max_body, account)
         planned = plan(path, ROUTES[path], raw, self.settings)
         if isinstance(planned, Refusal):
-            await send_json(send, planned.status, planned.body)
-            metrics.REQUESTS.labels(path, planned.status).inc()
-            return
-        answer = _Answer(planned, self.settings, self.capture, send, started)
-        inner = dict(scope) | {"headers": _headers_for(scope, planned.body), MARK: True}
-        try:
-            await self.app(inner, _Replay(planned.body, receive), answer.take)
-        except UpstreamDied as error:
-            await answer.die(str(error))
-        finally:
-            answer.close()
+            raise Refused(planned.status, planned.body)
+        hold(account, len(planned.body) + planned.weight)
+        return planned
 
     async def _debug(self, scope: Scope, path: str, send: Send) -> None:
         if self.capture is None or scope["method"] not in ("GET", "HEAD"):
@@ -162,9 +179,16 @@ class _Answer:
     """Takes what the app sends, and sends what the client should get."""
 
     def __init__(
-        self, plan: Plan, settings: Settings, capture: Capture | None, send: Send, started: float
+        self,
+        plan: Plan,
+        settings: Settings,
+        capture: Capture | None,
+        send: Send,
+        account: Account,
+        started: float,
     ) -> None:
         self._plan = plan
+        self._account = account
         self._settings = settings
         self._capture = capture
         self._send = send
@@ -174,6 +198,7 @@ class _Answer:
         self._how = self._pass  # what is done with the parts of the body
         self._whole = bytearray()
         self._stream: StreamSession | None = None
+        self._is_stream = False
         self._begun = False  # whether the client has got anything
         self._ended = False
 
@@ -196,8 +221,9 @@ class _Answer:
         if self._status != 200 or encoded:
             await self._send_start(message)
         elif content == b"text/event-stream":
-            self._stream = StreamSession(self._plan, self._settings, self._capture)
+            self._stream = StreamSession(self._plan, self._settings, self._capture, self._account)
             self._how = self._pass_stream
+            self._is_stream = True
             metrics.OPEN_STREAMS.inc()
             await self._send_start(_with_length(message, None))
         elif content == b"application/json":
@@ -210,45 +236,73 @@ class _Answer:
         await self._send(message)
 
     async def _pass(self, body: bytes, more: bool) -> None:
+        """Sends in slices: a server takes what it is given, also for a client that does not read."""
         self._ended = not more
-        await self._send({"type": "http.response.body", "body": body, "more_body": more})
+        for start in range(0, len(body) - _SLICE, _SLICE):
+            part = body[start : start + _SLICE]
+            await self._send({"type": "http.response.body", "body": part, "more_body": True})
+        rest = body[(len(body) - 1) // _SLICE * _SLICE :] if len(body) > _SLICE else body
+        await self._send({"type": "http.response.body", "body": rest, "more_body": more})
 
     async def _pass_stream(self, body: bytes, more: bool) -> None:
         assert self._stream is not None
-        out = self._stream.feed(body) if body else b""
-        if not more:
-            out += self._stream.finish()
+        try:
+            out = self._stream.feed(body) if body else b""
+            if not more:
+                out += self._stream.finish()
+        except OverBudget as error:
+            out, more = self._stream.give_up(str(error)), False
+            self._let_go()
         if out or not more:
+            held = self._stream.held if self._stream is not None else 0
+            self._account.count(held + len(out))
             await self._pass(out, more)
+            self._account.count(held)
 
     async def _collect(self, body: bytes, more: bool) -> None:
+        try:
+            self._account.hold(len(self._whole) + len(body))
+        except OverBudget as error:
+            self._let_go()
+            await self._answer_error(error.status, str(error), "over_budget")
+            return
         self._whole += body
-        if len(self._whole) > self._settings.max_response:
-            # Too long to be looked at: it goes on as it is, and so does what follows.
-            self._how = self._pass
-            await self._send_start(self._start)
-            await self._pass(bytes(self._whole), more)
-            self._whole.clear()
-        elif not more:
+        if not more:
             out = answer_whole(self._plan, bytes(self._whole), self._capture)
+            self._whole.clear()
+            self._account.count(len(out))
             await self._send_start(_with_length(self._start, len(out)))
             await self._pass(out, False)
+
+    def _let_go(self) -> None:
+        """Nothing is held any more, and what the app still sends is not wanted."""
+        self._how = self._ignore
+        self._stream = None
+        self._whole.clear()
+        self._account.count(0)
+
+    async def _ignore(self, body: bytes, more: bool) -> None:
+        return
+
+    async def _answer_error(self, status: int, message: str, kind: str = "upstream_error") -> None:
+        self._status = status
+        self._begun = self._ended = True
+        await send_json(self._send, status, failure(message, kind))
 
     async def die(self, why: str) -> None:
         """The upstream broke off in the middle of its answer."""
         if self._stream is not None:
             await self._pass(self._stream.die(why), False)
         elif not self._begun:
-            self._status = 502
-            self._begun = self._ended = True
-            await send_json(self._send, 502, failure(why))
-        else:
+            await self._answer_error(502, why)
+        elif not self._ended:
             raise UpstreamDied(why)  # the server cuts the connection: the client must notice
 
     def close(self) -> None:
         """The exchange is over, however it ended."""
         if self._stream is not None:
             self._stream.abandon()
+        if self._is_stream:
             metrics.OPEN_STREAMS.dec()
         metrics.REQUESTS.labels(self._plan.route, self._status or "none").inc()
         metrics.SECONDS.labels(self._plan.route).observe(time.perf_counter() - self._started)
@@ -282,27 +336,49 @@ def _with_length(start: Message, length: int | None) -> Message:
     return dict(start) | {"headers": headers}
 
 
-async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
-    """The whole body of a request, if it is not larger than `limit`."""
+async def read_body(scope: Scope, receive: Receive, limit: int, account: Account | None) -> bytes:
+    """The whole body of a request, counted in `account`. Raises `Refused` where it is too large."""
     for name, value in scope["headers"]:
-        if name.lower() == b"content-length" and value.isdigit() and int(value) > limit:
-            raise BodyTooLarge
+        if name.lower() == b"content-length" and _is_over(value, limit):
+            raise _too_large(limit)
     body = bytearray()
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientGone
-        body += message.get("body", b"")
-        if len(body) > limit:
-            raise BodyTooLarge
+        part: bytes = message.get("body", b"")
+        if len(body) + len(part) > limit:
+            raise _too_large(limit)
+        if not body and not message.get("more_body"):
+            hold(account, len(part))
+            return part  # it came in one piece: no copy
+        hold(account, len(body) + len(part))
+        body += part
         if not message.get("more_body"):
             return bytes(body)
 
 
-async def refuse_body(send: Send, limit: int) -> None:
+def _is_over(length: bytes, limit: int) -> bool:
+    return length.isdigit() and (len(length) > 18 or int(length) > limit)
+
+
+# What comes after a request that is refused is not worth reading.
+_CLOSE = [(b"connection", b"close")]
+
+
+def _too_large(limit: int) -> Refused:
     message = f"The request body is larger than {limit} bytes"
-    close = [(b"connection", b"close")]  # the rest of the body is not worth reading
-    await send_json(send, 413, failure(message, "request_too_large"), close)
+    return Refused(413, failure(message, "request_too_large"), _CLOSE)
+
+
+def hold(account: Account | None, size: int) -> None:
+    """So many bytes of a request are held now. Raises `Refused`."""
+    try:
+        if account is not None:
+            account.hold(size)
+    except OverBudget as error:
+        body = failure(str(error), "over_budget")
+        raise Refused(error.status, body, [*_CLOSE, (b"retry-after", b"1")]) from None
 
 
 async def send_json(

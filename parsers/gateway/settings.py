@@ -10,9 +10,11 @@ from ..errors import ToolwireError
 from ..formats import get_format
 from ..formats.user_files import load_user_formats
 from ..openai.stream_normalize import MODES
+from .budget import MIB
 
-MIB = 1024 * 1024
 DEFAULT_MAX_BODY = 32 * MIB
+DEFAULT_MAX_EXCHANGE = 16 * MIB
+DEFAULT_MAX_HELD = 1024 * MIB
 DEFAULT_DEBUG_MAX = 200
 IDS = ("random", "sequential")
 
@@ -25,7 +27,8 @@ class Settings:
     mode: str = "verified"
     ids: str = "random"  # of calls found in the text: `call_…`, or `sequential`: `Search_0`
     max_body: int = DEFAULT_MAX_BODY  # of a request
-    max_response: int = 64 * MIB  # of a whole answer; a longer one passes as it is
+    max_exchange: int = DEFAULT_MAX_EXCHANGE  # bytes that are held of one answer
+    max_held: int = DEFAULT_MAX_HELD  # … and of all requests and answers together
     max_event: int = 8 * MIB  # of one event in a stream; a longer one passes as it is
     admin_key: str | None = None  # opens the debug routes; None: there are none
     debug_max: int = DEFAULT_DEBUG_MAX  # exchanges kept
@@ -48,6 +51,8 @@ class Settings:
             mode=environment.get("TOOLWIRE_MODE") or "verified",
             ids=environment.get("TOOLWIRE_IDS") or "random",
             max_body=_number(environment, "TOOLWIRE_MAX_BODY", DEFAULT_MAX_BODY),
+            max_exchange=_number(environment, "TOOLWIRE_MAX_EXCHANGE", DEFAULT_MAX_EXCHANGE),
+            max_held=_number(environment, "TOOLWIRE_MAX_HELD", DEFAULT_MAX_HELD),
             admin_key=environment.get("APISIX_ADMIN_KEY") or None,
             debug_max=_number(environment, "TOOL_CALL_DEBUG_MAX", DEFAULT_DEBUG_MAX),
         )

@@ -17,6 +17,9 @@ _LONGEST_END = 4
 
 DONE = b"[DONE]"
 
+#: Brackets inside each other. Python can read and write about a thousand.
+MAX_DEPTH = 500
+
 
 @dataclass(frozen=True, slots=True)
 class ServerEvent:
@@ -37,7 +40,18 @@ def load_object(text: bytes) -> dict[str, Any] | None:
         value = json.loads(text)
     except (ValueError, RecursionError):  # not JSON, not UTF-8, too deep, or an endless number
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and not _too_deep(text, value) else None
+
+
+def _too_deep(text: bytes, value: Any) -> bool:
+    """Whether a value is nested so deeply that writing it again might not work."""
+    if text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
+        return False
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        inner = [one.values() if isinstance(one, dict) else one for one in level]
+        level = [one for part in inner for one in part if isinstance(one, (dict, list))]
+    return bool(level)
 
 
 def dump(value: Any) -> bytes:
@@ -62,6 +76,10 @@ class EventSplitter:
         self._buffer = bytearray()
         self._searched = 0  # up to here there is no end of an event
         self._passing = False  # in the middle of an event that is too long
+
+    @property
+    def held(self) -> int:
+        return len(self._buffer)
 
     def feed(self, data: bytes) -> list[ServerEvent]:
         """The events that `data` completes."""

@@ -82,6 +82,8 @@ async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: 
     if name == "echo":
         await whole(writer, answer_with({"content": json.dumps(request)}))
         return True
+    if "endless" in faults:
+        return await endless(writer, name, target, bool(request.get("stream")))
     if not request.get("stream"):
         if "die" in faults:
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
@@ -237,6 +239,20 @@ async def stream(writer: asyncio.StreamWriter, events: list[bytes], faults: list
     writer.write(b"0\r\n\r\n")
     await writer.drain()
     return True
+
+
+async def endless(writer: asyncio.StreamWriter, name: str, target: str, streamed: bool) -> bool:
+    """An answer that goes on until nobody reads it: arguments, or a whole answer's text."""
+    kind = b"text/event-stream" if streamed else b"application/json"
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: " + kind + b"\r\n\r\n")
+    events = stream_bytes(name, target)
+    more = [event for event in events if b"arguments" in event][1] if streamed else b"x" * 1000
+    writer.write(b"".join(events[: events.index(more)]) if streamed else b'{"choices": "')
+    for _ in range(400_000_000 // len(more)):
+        writer.write(more)
+        await writer.drain()
+    seen["endless to the end"] += 1
+    return False
 
 
 async def whole(

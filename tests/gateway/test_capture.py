@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import httpx2
+import pytest
 from toolwire.gateway.capture import MAX_EXCHANGE, Capture, Recorder, known_tools
 from toolwire.openai import Finding
 
@@ -61,24 +63,43 @@ def recorder(text: bytes) -> Recorder:
 
 
 def test_count_and_bytes_are_bounded() -> None:
-    capture = Capture(max_items=3, max_bytes=1000)
+    capture = Capture(max_items=3, max_bytes=4000)
     for i in range(5):
         capture.keep(recorder(b"%d" % i), [Finding(None, None, "")])
     assert [item["raw"] for item in capture.newest(10)] == [["4"], ["3"], ["2"]]
-    capture.keep(recorder(b"x" * 900), [])
+    capture.keep(recorder(b"x" * 2000), [])
     assert len(capture.newest(10)) == 3
-    capture.keep(recorder(b"y" * 900), [])
+    capture.keep(recorder(b"y" * 3500), [])
     assert [item["raw"][0][0] for item in capture.newest(10)] == ["y"]
-    capture.keep(recorder(b"z" * 2000), [])
+    capture.keep(recorder(b"z" * 5000), [])
     assert capture.newest(10) == []
 
 
+@pytest.mark.parametrize("chunk", [b"\n\n", b"x", "x😀".encode(), b"x" * 1000])
+def test_what_is_kept_takes_about_what_it_counts(chunk: bytes) -> None:
+    tracemalloc.start()
+    made = recorder(b"")
+    for _ in range(200_000):
+        made.came(bytes(bytearray(chunk)))
+    really = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert made.size <= MAX_EXCHANGE + 100
+    assert really < 1.2 * made.size
+
+
 def test_one_exchange_is_bounded() -> None:
-    made = recorder(b"x" * (MAX_EXCHANGE - 10))
-    made.came(b"y" * 20)
+    made = recorder(b"x" * (MAX_EXCHANGE - 1000))
+    made.came(b"y" * 2000)
     made.went(b"z" * 20)
-    assert made.raw[1].startswith("yyyyyyyy… (cut here")
+    capture = Capture(1, 2 * MAX_EXCHANGE)
+    capture.keep(made, [])
+    ((_, cut),) = [item["raw"] for item in capture.newest(1)]
+    kept, _, why = cut.partition("…")
+    assert kept == "y" * len(kept)
+    assert 500 < len(kept) < 1000
+    assert "too long to keep" in why
     assert made.emitted == []
+    assert made.size <= MAX_EXCHANGE + 100
     assert Recorder("/", "whole", None, [{"x": "y" * MAX_EXCHANGE}]).tools == []
 
 

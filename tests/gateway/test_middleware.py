@@ -112,12 +112,6 @@ def test_what_is_left_alone() -> None:
     assert call("GET", "/proxy/debug").status_code == 404
 
 
-def test_a_long_answer_passes_as_it_is() -> None:
-    settings = Settings(format="hermes", max_response=10)
-    answer = call("POST", "/v1/chat/completions", settings, json=ask("missing"))
-    assert answer.json() == whole_answer("missing", "/v1/chat/completions")
-
-
 def test_requests_are_checked_and_translated() -> None:
     path = "/v1/chat/completions"
     refused = call("POST", path, json=ask("plain", tool_choice="sometimes"))
@@ -148,12 +142,15 @@ def test_settings_come_from_the_environment() -> None:
             "TOOLWIRE_MODE": "live",
             "TOOLWIRE_IDS": "sequential",
             "TOOLWIRE_MAX_BODY": "99",
+            "TOOLWIRE_MAX_EXCHANGE": "98",
+            "TOOLWIRE_MAX_HELD": "97",
             "APISIX_ADMIN_KEY": "x",
             "TOOL_CALL_DEBUG_MAX": "7",
         }
     )
     assert (made.format, made.mode, made.ids) == ("hermes", "live", "sequential")
     assert (made.max_body, made.admin_key, made.debug_max) == (99, "x", 7)
+    assert (made.max_exchange, made.max_held) == (98, 97)
     assert Settings.from_environment({}) == Settings()
     for name, value in (("FORMAT", "x"), ("MODE", "x"), ("IDS", "x"), ("MAX_BODY", "-1")):
         with pytest.raises(ToolwireError):
