@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from typing import Any
 
-from .scripted_answers import ANSWERS, OUTPUTS
+from .scripted_answers import ANSWERS, OUTPUTS, more, start
 
 seen: Counter[str] = Counter()
 
@@ -83,7 +83,7 @@ async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: 
         await whole(writer, answer_with({"content": json.dumps(request)}))
         return True
     if "endless" in faults:
-        return await endless(writer, name, target, bool(request.get("stream")))
+        return await endless(writer, bool(request.get("stream")))
     if not request.get("stream"):
         if "die" in faults:
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
@@ -241,15 +241,15 @@ async def stream(writer: asyncio.StreamWriter, events: list[bytes], faults: list
     return True
 
 
-async def endless(writer: asyncio.StreamWriter, name: str, target: str, streamed: bool) -> bool:
-    """An answer that goes on until nobody reads it: arguments, or a whole answer's text."""
+async def endless(writer: asyncio.StreamWriter, streamed: bool) -> bool:
+    """An answer that goes on until nobody reads it: arguments of a call, or a whole answer's text."""
     kind = b"text/event-stream" if streamed else b"application/json"
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: " + kind + b"\r\n\r\n")
-    events = stream_bytes(name, target)
-    more = [event for event in events if b"arguments" in event][1] if streamed else b"x" * 1000
-    writer.write(b"".join(events[: events.index(more)]) if streamed else b'{"choices": "')
-    for _ in range(400_000_000 // len(more)):
-        writer.write(more)
+    begun = {"deltas": [start(0, "c1", "add", arguments="{"), more(0, "x" * 10_000)], "reason": ""}
+    *events, piece = chat_events(begun)[:-3] if streamed else [b'{"choices": "', b"x" * 10_000]
+    writer.write(b"".join(events))
+    for _ in range(40_000):
+        writer.write(piece)
         await writer.drain()
     seen["endless to the end"] += 1
     return False

@@ -180,7 +180,7 @@ def test_an_endless_answer(start_gateway: Callable[..., Server], mode: str, stre
     with httpx2.Client(base_url=server.url, timeout=60) as client:
         client.post(CHAT, json=ask("plain", stream=stream))
         before = memory(server)
-        answer = client.post(CHAT, json=ask("chunked+endless", stream=stream))
+        answer = client.post(CHAT, json=ask("plain+endless", stream=stream))
         error = events(answer.text)[-1]["error"] if stream else answer.json()["error"]
         assert error["type"] == "over_budget"
         assert "--max-exchange-mib" in error["message"]
