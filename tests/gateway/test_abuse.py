@@ -70,6 +70,24 @@ def test_bad_json(client: httpx2.Client, path: str, body: bytes) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "part"), [("/v1/chat/completions", "messages"), ("/v1/responses", "input")]
+)
+def test_a_million_mistakes_are_a_short_answer(start_gateway: Start, path: str, part: str) -> None:
+    server = start_gateway()
+    body = b'{"model": "plain", "%s": [%s1]}' % (part.encode(), b"1," * 1_000_000)
+    with httpx2.Client(base_url=server.url, timeout=60) as client:
+        client.post(path, json={"model": "plain"})
+        before = memory(server)
+        answer = client.post(path, content=body)
+        assert memory(server) - before < 60_000_000
+    assert answer.status_code == 400
+    details = answer.json()["error"]["details"]
+    assert [detail["param"] for detail in details] == [*(f"{part}[{i}]" for i in range(20)), ""]
+    assert details[-1]["message"] == "There are 999981 more problems"
+    assert len(answer.content) < 5000
+
+
+@pytest.mark.parametrize(
     "target",
     [
         "/v1/../secret",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from toolwire.openai import check_messages, check_request, check_tools, error_bo
 from toolwire.openai.checks import check_tool_choice, translate_legacy
 
 from ..support import ADD, TOOLS, tool
+from .support_steps import assert_linear
 
 UNANSWERED = (
     'An assistant message with "tool_calls" must be followed by tool messages responding to each '
@@ -324,3 +326,117 @@ def test_the_input_of_responses() -> None:
     later = {"input": [output], "previous_response_id": "resp_1"}
     assert check_request(later, "responses") == []
     assert places(check_request({"input": [output]}, "responses")) == ["input[0].call_id"]
+
+
+# Too much of everything
+
+LONG = "n" * 1_000_000
+
+
+def strict(parameters: Any) -> Any:
+    function = {"name": "f", "strict": True, "parameters": parameters}
+    return [{"type": "function", "function": function}]
+
+
+def deep(count: int, step: Any) -> Any:
+    schema: Any = 5
+    for _ in range(count):
+        schema = step(schema)
+    return schema
+
+
+def properties(names: Any, part: Any = 5) -> Any:
+    return {"type": "object", "properties": dict.fromkeys(names, part)}
+
+
+#: Requests with `n` of something wrong.
+WRONG: dict[str, Any] = {
+    "messages": lambda n: {"messages": [1] * n},
+    "roles": lambda n: {"messages": [{"role": LONG}] * n},
+    "orphans": lambda n: {"messages": [answer(LONG)] * n},
+    "unanswered": lambda n: {"messages": [asks(*(call(f"c{i}") for i in range(n)))]},
+    "repeated": lambda n: {"messages": [asks(*(call(LONG) for _ in range(n)))]},
+    "calls": lambda n: {"messages": [asks(*[5] * n)]},
+    "turns": lambda n: {"messages": [asks(call(f"c{i}")) for i in range(n)]},
+    "tools": lambda n: {"messages": [USER], "tools": [5] * n},
+    "functions": lambda n: {"messages": [USER], "functions": [{"name": LONG}] * n},
+    "properties": lambda n: {"tools": [tool("f", **{f"p{i}": 5 for i in range(n)})]},
+    "long properties": lambda n: {
+        "tools": strict(properties([LONG], properties(map(str, range(n)))))
+    },
+    "missing": lambda n: {
+        "tools": strict(properties([f"{i}{LONG}" for i in range(3)] + ["x"] * n))
+    },
+    "not required": lambda n: {
+        "tools": strict(properties(map(str, range(n))) | {"required": [f"r{i}" for i in range(n)]})
+    },
+    "deep": lambda n: {"tools": strict(deep(n, lambda inner: properties(["p"], inner)))},
+    "choice": lambda n: {"messages": [USER], "tools": TOOLS * n, "tool_choice": {"name": LONG}},
+    "input": lambda n: {"input": [5] * n},
+    "outputs": lambda n: {"input": [{"type": "function_call_output", "call_id": LONG}] * n},
+    "call_ids": lambda n: {
+        "input": [{"type": "function_call", "call_id": f"{i}{LONG[:1000]}"} for i in range(n)]
+    },
+}
+
+
+def check(body: Any) -> list[Any]:
+    return check_request(body, "responses" if "input" in body else "chat")
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_what_is_told_is_bounded(kind: str) -> None:
+    problems = check(WRONG[kind](1000))
+    assert 1 <= len(problems) <= 21
+    assert len(str(error_body(problems))) < 20_000
+    if kind not in ("choice", "missing"):
+        assert problems[-1].param == ""
+        count = int(problems[-1].message.removeprefix("There are ").removesuffix(" more problems"))
+        assert count >= 979
+
+
+def test_how_many_more_there_are() -> None:
+    assert len(check_messages([1] * 20)) == 20
+    problems = check_messages([1] * 50_000)
+    assert places(problems) == [*(f"messages[{i}]" for i in range(20)), ""]
+    assert problems[-1].message == "There are 49980 more problems"
+
+
+def test_the_first_problems_are_told() -> None:
+    """Calls without an answer are found when the turn is over, but stand before its tool messages."""
+    messages = [asks(call("c1"), call("c2")), *[answer("x")] * 30, USER]
+    told = places(check_messages(messages))
+    assert told[:2] == ["messages[0].tool_calls[0].id", "messages[0].tool_calls[1].id"]
+    assert told[2:20] == [f"messages[{i}].tool_call_id" for i in range(1, 19)]
+
+
+def test_long_values_and_places_are_cut() -> None:
+    (problem,) = check_messages([{"role": LONG}])
+    assert '"' + "n" * 80 + "…" in problem.message
+    (problem,) = check_request(WRONG["choice"](1))
+    assert "which is not among the tools" in problem.message
+    schema = properties([f"p{i}" for i in range(9)], {"type": "string"})
+    (problem,) = check_tools(strict(schema | {"additionalProperties": False}))
+    assert problem.message.endswith("missing: p0, p1, p2, p3, p4, and 4 more")
+    problem = check_tools(strict(deep(100, lambda inner: properties(["p"], inner))))[19]
+    assert problem.param.startswith("tools[0].function.parameters")
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_checking_costs_linear_work(kind: str) -> None:
+    def work(count: int) -> Any:
+        body = WRONG[kind](count)
+        return lambda: check(body)
+
+    assert_linear(work, 100)
+
+
+def test_no_text_grows_with_the_depth_or_the_length_of_a_name() -> None:
+    """What the checks hold at most beside the request, whatever it looks like."""
+    for kind in WRONG:
+        body = WRONG[kind](5000)
+        tracemalloc.start()
+        check(body)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert most < 8_000_000, kind
