@@ -59,6 +59,15 @@ def gateway(
     read_timeout: Annotated[
         float, typer.Option(min=0.1, help="Seconds without a byte from the upstream.")
     ] = 300.0,
+    header_timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds for the head of a client's request to come.")
+    ] = 30.0,
+    body_timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds for the body of a client's request to come.")
+    ] = 300.0,
+    max_connections: Annotated[
+        int, typer.Option(min=1, help="Connections of clients; one more is answered 503.")
+    ] = 1000,
     max_body_mib: Annotated[
         int, typer.Option(min=1, help="The largest request, in MiB.")
     ] = DEFAULT_MAX_BODY // MIB,
@@ -77,6 +86,7 @@ def gateway(
         import uvicorn
 
         from .app import create_app
+        from .guard import Limits, guarded
         from .upstream import UpstreamSettings
     environment = dict(os.environ) | {
         "TOOLWIRE_FORMAT": format or os.environ.get("TOOLWIRE_FORMAT", ""),
@@ -95,7 +105,15 @@ def gateway(
         read_timeout=read_timeout,
     )
     app = create_app(server, Settings.from_environment(environment))
-    uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False)
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        server_header=False,
+        http=guarded(Limits(header_timeout, body_timeout, max_connections)),
+        ws="none",
+    )
     return 0
 
 

@@ -1,0 +1,146 @@
+"""Clients that send half a request, and clients that are too many."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx2
+import pytest
+
+from .conftest import Server
+from .support_gateway import ask
+from .test_abuse import status
+
+Start = Callable[..., Server]
+
+HEAD = b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n"
+BODY = json.dumps(ask("plain")).encode()
+WHOLE = HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
+
+
+@contextmanager
+def connected(server: Server) -> Iterator[socket.socket]:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        yield connection
+
+
+def rest(connection: socket.socket) -> bytes:
+    """Everything until the server closes: the test waits for that, however long it takes."""
+    answer = b""
+    while chunk := connection.recv(65536):
+        answer += chunk
+    return answer
+
+
+def error(answer: bytes) -> Any:
+    return json.loads(answer.partition(b"\r\n\r\n")[2])["error"]
+
+
+@pytest.mark.parametrize("half", [b"", b"PO", HEAD, HEAD + b"X-Slow: "])
+def test_half_a_head(start_gateway: Start, half: bytes) -> None:
+    server = start_gateway("--header-timeout", "0.3")
+    with connected(server) as connection:
+        connection.sendall(half)
+        answer = rest(connection)
+    assert status(answer) == 408
+    assert error(answer)["message"] == "The head of the request did not come within 0.3 seconds"
+    assert httpx2.get(f"{server.url}/healthz").status_code == 200
+
+
+def test_a_head_that_never_ends_although_it_goes_on(start_gateway: Start) -> None:
+    server = start_gateway("--header-timeout", "0.5")
+    with connected(server) as connection:
+        connection.settimeout(0.05)
+        connection.sendall(HEAD)
+        answer = b""
+        while not answer:
+            connection.sendall(b"X-More: 1\r\n")
+            try:
+                answer = connection.recv(65536)
+            except TimeoutError:
+                continue
+    assert status(answer) == 408
+
+
+@pytest.mark.parametrize(
+    "half",
+    [
+        b"Content-Length: 1000\r\n\r\n{",
+        b"Transfer-Encoding: chunked\r\n\r\n5\r\n{",
+        b"Expect: 100-continue\r\nContent-Length: 9\r\n\r\n",
+    ],
+)
+@pytest.mark.parametrize("path", [b"chat/completions", b"embeddings"])
+def test_half_a_body(start_gateway: Start, half: bytes, path: bytes) -> None:
+    server = start_gateway("--body-timeout", "0.3")
+    with connected(server) as connection:
+        connection.sendall(HEAD.replace(b"chat/completions", path) + half)
+        answer = rest(connection)
+    answer = answer.removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
+    assert status(answer) == 408
+    assert "The body of the request did not come" in error(answer)["message"]
+
+
+def test_half_a_second_request(start_gateway: Start) -> None:
+    """The clock runs anew for each request of a connection."""
+    server = start_gateway("--header-timeout", "3")
+    with connected(server) as connection:
+        connection.sendall(WHOLE)
+        answer = b""
+        while not answer.endswith(b"}"):
+            answer += connection.recv(65536)
+        assert status(answer) == 200
+        connection.sendall(HEAD)
+        assert status(rest(connection)) == 408
+
+
+def test_a_body_that_nobody_wanted(start_gateway: Start) -> None:
+    """It was answered before it had come: the connection is closed all the same."""
+    server = start_gateway("--body-timeout", "0.3")
+    with connected(server) as connection:
+        connection.sendall(b"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{")
+        assert status(rest(connection)) in (404, 405)
+
+
+def test_a_slow_answer_is_not_a_slow_request(start_gateway: Start) -> None:
+    server = start_gateway("--header-timeout", "3", "--body-timeout", "3")
+    text = "word " * 50  # each character takes 20 ms
+    body = {"model": "tell+slow", "stream": True, "messages": [{"role": "user", "content": text}]}
+    answer = httpx2.post(f"{server.url}/v1/chat/completions", json=body, timeout=60)
+    assert answer.status_code == 200
+    assert answer.text.endswith("data: [DONE]\n\n")
+
+
+def test_a_head_of_any_length_is_not_taken(start_gateway: Start) -> None:
+    with connected(start_gateway()) as connection:
+        connection.sendall(HEAD + b"X-Long: " + b"x" * 100_000)
+        assert status(connection.recv(65536)) == 400
+
+
+def test_too_many_connections(start_gateway: Start) -> None:
+    server = start_gateway("--max-connections", "3", "--header-timeout", "600")
+    waiting = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(3)]
+    with connected(server) as one_more:
+        one_more.sendall(WHOLE)
+        answer = rest(one_more)
+    assert status(answer) == 503
+    assert error(answer)["type"] == "too_many_connections"
+    assert "3 connections" in error(answer)["message"]
+    waiting[0].sendall(WHOLE)  # those that are there are served
+    assert status(waiting[0].recv(65536)) == 200
+    for connection in waiting:
+        connection.close()
+    with connected(server) as again:  # the first ones are gone, or about to be
+        again.sendall(WHOLE)
+        first = again.recv(65536)
+    tries = 0
+    while status(first) == 503 and tries < 1000:
+        tries += 1
+        with connected(server) as again:
+            again.sendall(WHOLE)
+            first = again.recv(65536)
+    assert status(first) == 200
