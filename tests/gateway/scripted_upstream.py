@@ -217,6 +217,8 @@ async def stream(writer: asyncio.StreamWriter, events: list[bytes], faults: list
     writer.write(head + b"Transfer-Encoding: chunked\r\n\r\n")
     if "die" in faults:
         events = events[: len(events) // 2]
+    if "cutoff" in faults:  # it ends in the middle, as if all were well
+        events = events[: len(events) // 2] + ([b"data: [DONE]\n\n"] if "done" in faults else [])
     if "giant" in faults:
         events = [b"data: " + b"x" * 20_000_000 + b"\n\n", *events]
     if "error" in faults:

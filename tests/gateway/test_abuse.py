@@ -54,8 +54,9 @@ def test_bodies_over_the_limit(start_gateway: Start, path: str) -> None:
 
 
 def test_the_length_alone_is_enough_to_refuse(gateway: Server) -> None:
-    head = "POST /v1/chat/completions HTTP/1.1\nHost: x\nContent-Length: 99999999999\n"
-    assert status(raw_request(gateway, head)) == 413
+    for length in (32 * 1024 * 1024 + 1, 99999999999):
+        head = f"POST /v1/chat/completions HTTP/1.1\nHost: x\nContent-Length: {length}\n"
+        assert status(raw_request(gateway, head)) == 413
 
 
 @pytest.mark.parametrize(
@@ -104,17 +105,15 @@ def test_a_million_mistakes_are_a_short_answer(start_gateway: Start, path: str, 
         "http://evil.test/v1/models",
         "//evil.test/v1/models",
         "/models",
+        "/v1/a%00b",
+        "/v1/a%0ab",
+        "/v1/a%7fb",
     ],
 )
 def test_paths_that_play_tricks(gateway: Server, target: str) -> None:
     head = f"GET {target} HTTP/1.1\nHost: 127.0.0.1\nConnection: close\n"
     answer = raw_request(gateway, head)
-    if status(answer) == 200:  # an absolute URL of which only the path was taken: our own upstream
-        seen = json.loads(answer.partition(b"\r\n\r\n")[2])
-        assert seen["target"] == "/v1/models"
-        assert target.startswith("http://")
-    else:
-        assert status(answer) in (400, 404)
+    assert status(answer) == 404
 
 
 def test_other_paths_pass_untouched(gateway: Server) -> None:

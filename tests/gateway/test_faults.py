@@ -18,7 +18,7 @@ from toolwire.openai.normalize import Policy
 
 from .conftest import Server, free_port, gateway_server, upstream_server
 from .scripted_upstream import stream_bytes
-from .support_gateway import ASK, TOOLS, ask, events, metric
+from .support_gateway import ASK, FLAT_TOOLS, TOOLS, ask, events, metric
 
 Start = Callable[..., Server]
 
@@ -67,6 +67,37 @@ def test_half_a_call_is_not_sent(client: httpx2.Client) -> None:
     answer = client.post("/v1/chat/completions", json=ask("chunked+die", stream=True))
     assert '"tool_calls"' not in answer.text
     assert "upstream_error" in answer.text
+
+
+@pytest.mark.parametrize("model", ["chunked+cutoff", "chunked+cutoff+done"])
+def test_half_a_call_is_not_sent_where_the_stream_just_ends(
+    client: httpx2.Client, model: str
+) -> None:
+    answer = client.post("/v1/chat/completions", json=ask(model, stream=True))
+    choices = [choice for event in events(answer.text) for choice in event["choices"]]
+    assert not any("tool_calls" in choice["delta"] for choice in choices)
+    assert choices[-1]["finish_reason"] == "length"
+    assert ("[DONE]" in answer.text) == ("done" in model)
+
+
+@pytest.mark.parametrize("model", ["chunked+cutoff", "chunked+cutoff+done"])
+def test_live_says_that_a_call_was_cut_off(live_gateway: Server, model: str) -> None:
+    url = f"{live_gateway.url}/v1/chat/completions"
+    answer = httpx2.post(url, json=ask(model, stream=True), timeout=60)
+    choices = [choice for event in events(answer.text) for choice in event["choices"]]
+    assert any("tool_calls" in choice["delta"] for choice in choices)
+    assert [c["finish_reason"] for c in choices if c["finish_reason"]] == ["length"]
+
+
+@pytest.mark.parametrize("model", ["simple+cutoff", "simple+cutoff+done"])
+def test_half_an_item_is_not_sent_where_the_stream_just_ends(
+    client: httpx2.Client, model: str
+) -> None:
+    request = {"model": model, "input": "?", "stream": True, "tools": FLAT_TOOLS}
+    answer = client.post("/v1/responses", json=request)
+    assert "function_call" not in answer.text
+    assert events(answer.text)[-1]["type"] == "error"
+    assert "without its last event" in answer.text
 
 
 def test_the_sdk_raises_when_the_upstream_dies(gateway: Server) -> None:

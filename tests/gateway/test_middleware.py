@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from typing import Any
 
@@ -133,6 +134,59 @@ def test_the_debug_routes() -> None:
     assert shown.json() == {"items": [], "count": 0}
     assert call("GET", "/proxy/debug/tool-calls", settings).status_code == 401
     assert KEY not in repr(settings)
+
+
+def test_the_key_is_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def compare(given: bytes, key: bytes) -> bool:
+        seen.append((given, key))
+        return given == key
+
+    monkeypatch.setattr(hmac, "compare_digest", compare)
+    path, settings = "/proxy/debug/tool-calls", Settings(admin_key=KEY)
+    assert call("GET", path, settings, headers={"x-admin-key": KEY}).status_code == 200
+    assert call("GET", path, settings, headers={"x-admin-key": "x"}).status_code == 401
+    assert seen == [(b"k1", b"k1"), (b"x", b"k1")]
+
+
+def test_no_header_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    secret = {"authorization": "Bearer very-secret", "x-admin-key": "very-secret"}
+    for name in ("missing", "malformed"):
+        for stream in (False, True):
+            body = ask(name, stream=stream)
+            call("POST", "/v1/chat/completions", Settings(admin_key=KEY), json=body, headers=secret)
+    assert "the call of 'add' has no arguments" in caplog.text
+    assert "very-secret" not in caplog.text
+
+
+def test_a_log_is_not_flooded(caplog: pytest.LogCaptureFixture) -> None:
+    async def answer(_: Request) -> Response:
+        message = {"tool_calls": [5] * 10_000}
+        return JSONResponse({"choices": [{"message": message, "finish_reason": "stop"}]})
+
+    server = Starlette(routes=[Route("/v1/chat/completions", answer, methods=["POST"])])
+    call_app(ToolCallMiddleware(server, Settings()), "POST", "/v1/chat/completions", json=ask("m"))
+    told = [record for record in caplog.records if record.name == "toolwire.gateway"]
+    assert len(told) == 21
+
+
+@pytest.mark.parametrize("depth", [400, 600, 900, 980, 995])
+def test_an_answer_of_any_depth(depth: int) -> None:
+    """What can be read can also be written; what is deeper passes as it is."""
+    deep = "[" * depth + "]" * depth
+    half = '{"tool_calls": [{"function": {"name": "f", "arguments": {}}}]}'
+    text = f'{{"choices": [{{"message": {half}, "finish_reason": "stop"}}], "deep": {deep}}}'
+
+    async def answer(_: Request) -> Response:
+        return Response(text, media_type="application/json")
+
+    server = Starlette(routes=[Route("/v1/chat/completions", answer, methods=["POST"])])
+    app = ToolCallMiddleware(server, Settings())
+    got = call_app(app, "POST", "/v1/chat/completions", json=ask("m"))
+    assert got.status_code == 200
+    assert (got.text == text) == (depth > 500)
 
 
 def test_settings_come_from_the_environment() -> None:

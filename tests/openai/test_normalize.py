@@ -103,6 +103,31 @@ def test_a_call_that_was_cut_off_is_neither_wrapped_nor_sent() -> None:
     assert normal(call("{}"), finish_reason="length") == ([call("{}")], [])
 
 
+def test_half_a_call_in_an_answer_that_does_not_say_how_it_ended() -> None:
+    message, reason, found = answer({"tool_calls": [call("{}"), call('{"a": ', id="c2")]}, None)
+    assert [c["id"] for c in message["tool_calls"]] == ["c1"]
+    assert (reason, found) == ("length", [("truncated", "dropped")])
+    message, reason, found = answer({"tool_calls": [call("{}")]}, None)
+    assert (message["tool_calls"], reason, found) == ([call("{}")], None, [])
+    half = {"content": MARKED[:-15]}
+    message, reason, found = answer(half, None, format="hermes", tools=TOOLS)
+    assert (message.get("tool_calls"), reason) == (None, "length")
+    assert found == [("truncated", "dropped")]
+
+
+def test_an_answer_full_of_rubbish_is_a_bounded_number_of_findings() -> None:
+    calls = [*[5] * 10_000, call("{}", name="n" * 2000), call("", name="m" * 1000)]
+    findings: list[Finding] = []
+    (kept,) = normalize_tool_calls(calls, findings=findings)
+    assert kept["function"]["name"] == "m" * 1000
+    assert len(findings) == 101
+    assert sum(finding.count for finding in findings) == 10_001
+    choice = {"message": {"content": MARKED}, "finish_reason": "stop"}
+    policy = Policy(format="hermes", tools=TOOLS)
+    _, _, count = normalize_response({"choices": [choice] * 1000}, policy)
+    assert count == 128
+
+
 def test_what_is_no_list() -> None:
     assert normalize_tool_calls(None) == []
     assert normalize_tool_calls(call("{}")) == [call("{}")]
