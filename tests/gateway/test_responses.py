@@ -175,9 +175,9 @@ def test_what_is_held_is_counted_and_given_back(mode: str) -> None:
 
 
 def test_what_is_held_is_about_what_it_takes() -> None:
-    deltas = [TEXT_CALL[-62:]] * 300 + ["日本 "] * 3000
+    deltas = [TEXT_CALL[-62:]] * 50 + ["日本 "] * 500
     kind = {"type": "response.output_text.delta", "output_index": 0, "content_index": 0}
-    items = [item(f"c{i}", "add", "{" * 50) | {"x": [[]] * 50} for i in range(300)]
+    items = [item(f"c{i}", "add", "{" * 50) | {"x": [[]] * 50} for i in range(60)]
     for given in (
         [kind | {"delta": delta, "logprobs": [[]] * 1000} for delta in deltas],
         [e for e in response_events(items)[:-1] if e["type"] != "response.output_item.done"],

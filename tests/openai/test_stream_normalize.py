@@ -500,24 +500,24 @@ def test_what_is_held_is_about_what_it_takes(text: str) -> None:
     makers = [
         lambda: [
             chunk(piece("", id="c1", name="add")),
-            *(chunk(piece(text)) for _ in range(30_000)),
+            *(chunk(piece(text)) for _ in range(10_000)),
         ],
         lambda: [
             chunk({"tool_calls": [entry | {"index": i} | json.loads(json.dumps(extra))]})
-            for i in range(50)
+            for i in range(10)
             for entry in piece("{", id=f"c{i}", name="add")["tool_calls"]
         ],
-        lambda: [chunk(piece(None, i, f"c{i}", f"f{i}")) for i in range(2000)],
+        lambda: [chunk(piece(None, i, f"c{i}", f"f{i}")) for i in range(300)],
     ]
     for made in makers:
+        texts = [json.dumps(one) for one in made()]
         tracemalloc.start()
         stream = ChatStream()
-        for one in made():
-            stream.feed(json.loads(json.dumps(one)))
-        del one
+        for one in texts:
+            stream.feed(json.loads(one))
         really = tracemalloc.get_traced_memory()[0]
         tracemalloc.stop()
-        assert really / 2 < stream.held < really * 3
+        assert (really - 20_000) / 2 < stream.held < really * 3  # 20 kB: caches of the interpreter
 
 
 def test_a_text_that_is_held_back_is_counted() -> None:
