@@ -15,8 +15,10 @@ from ..commands.output import FINDINGS, as_json, visible
 from ..commands.reading import complete_format
 from ..errors import ToolwireError
 from .budget import MIB
-from .settings import DEFAULT_MAX_BODY, DEFAULT_MAX_EXCHANGE, DEFAULT_MAX_HELD, Settings
+from .settings import DEFAULT_MAX_BODY, DEFAULT_MAX_EXCHANGE, DEFAULT_MAX_HELD, Limits, Settings
 from .splits import Difference, find_differences
+
+_LIMITS = Limits()
 
 
 @contextmanager
@@ -61,13 +63,13 @@ def gateway(
     ] = 300.0,
     header_timeout: Annotated[
         float, typer.Option(min=0.1, help="Seconds for the head of a client's request to come.")
-    ] = 30.0,
+    ] = _LIMITS.header_timeout,
     body_timeout: Annotated[
         float, typer.Option(min=0.1, help="Seconds for the body of a client's request to come.")
-    ] = 300.0,
+    ] = _LIMITS.body_timeout,
     max_connections: Annotated[
         int, typer.Option(min=1, help="Connections of clients; one more is answered 503.")
-    ] = 1000,
+    ] = _LIMITS.connections,
     max_body_mib: Annotated[
         int, typer.Option(min=1, help="The largest request, in MiB.")
     ] = DEFAULT_MAX_BODY // MIB,
@@ -86,7 +88,7 @@ def gateway(
         import uvicorn
 
         from .app import create_app
-        from .guard import Limits, guarded
+        from .guard import guarded
         from .upstream import UpstreamSettings
     environment = dict(os.environ) | {
         "TOOLWIRE_FORMAT": format or os.environ.get("TOOLWIRE_FORMAT", ""),

@@ -8,26 +8,17 @@ always h11 that reads: it bounds the length of a head too.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .exchange import failure
+from .settings import Limits
 from .sse import dump
 
 #: How long a connection that was refused may stay, so that the client can read why.
 _LINGER = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Times are seconds."""
-
-    header_timeout: float = 30.0  # for all of a request's head
-    body_timeout: float = 300.0  # … and for all of its body
-    connections: int = 1000
 
 
 def guarded(limits: Limits) -> type[asyncio.Protocol]:

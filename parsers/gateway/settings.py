@@ -58,6 +58,15 @@ class Settings:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How clients may connect to the standalone gateway. Times are seconds."""
+
+    header_timeout: float = 30.0  # for all of a request's head
+    body_timeout: float = 300.0  # … and for all of its body
+    connections: int = 1000
+
+
 def _number(environment: Mapping[str, str], name: str, default: int) -> int:
     text = environment.get(name, "").strip()
     if not text:

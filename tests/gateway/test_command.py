@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 
 import pytest
+from toolwire.gateway.budget import MIB
+from toolwire.gateway.cli import gateway
+from toolwire.gateway.settings import Limits, Settings
 
 WITHOUT = """
 import sys
@@ -33,6 +37,20 @@ def test_a_missing_package_is_one_clear_sentence(missing: str, call: str) -> Non
     code = WITHOUT.format(missing=missing, call=call)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == f'The gateway needs {missing}: pip install "toolwire[gateway]"\n'
+
+
+def test_the_limits_that_the_documents_name_are_the_defaults() -> None:
+    limits, settings = Limits(), Settings()
+    seconds = (limits.header_timeout, limits.body_timeout)
+    sizes = (settings.max_exchange, settings.max_held, settings.max_body)
+    assert seconds == (30, 300)
+    assert limits.connections == 1000
+    assert sizes == (16 * MIB, 1024 * MIB, 32 * MIB)
+    defaults = {p.name: p.default for p in inspect.signature(gateway).parameters.values()}
+    assert (defaults["header_timeout"], defaults["body_timeout"]) == seconds
+    assert defaults["max_connections"] == limits.connections
+    named = ("max_exchange_mib", "max_held_mib", "max_body_mib")
+    assert tuple(defaults[name] * MIB for name in named) == sizes
 
 
 @pytest.mark.parametrize(
