@@ -16,13 +16,16 @@ from ..gateway.conftest import Server, free_port, upstream_server
 
 pytestmark = pytest.mark.slow
 
+#: Seconds after which a terminal is not waited for any longer. No test takes anything like it.
+TOO_LONG = 600
+
 
 class Terminal:
     """A terminal of 100 by 80 characters, with a command in it. tmux draws it as a screen would."""
 
     def __init__(self, command: list[str]) -> None:
         self._folder = tempfile.TemporaryDirectory()
-        shown = f"trap : INT; {shlex.join(command)}; echo ended with $?; exec sleep 600"
+        shown = f"trap : INT; {shlex.join(command)}; echo ended with $?; exec sleep {TOO_LONG * 2}"
         size = ["-x", "100", "-y", "80"]
         self._tmux("-f", os.devnull, "new-session", "-d", *size, "sh", "-c", shown)
 
@@ -44,7 +47,7 @@ class Terminal:
 
     def wait(self, until: Callable[[str], bool]) -> str:
         """The screen, as soon as it shows what is waited for."""
-        give_up = time.monotonic() + 60
+        give_up = time.monotonic() + TOO_LONG
         while time.monotonic() < give_up:
             screen = self.screen()
             if until(screen):

@@ -26,8 +26,9 @@ def test_the_weather() -> None:
 
 
 def test_the_clock() -> None:
+    asked = datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
     now = datetime.datetime.fromisoformat(run("get_time"))
-    assert abs(now - datetime.datetime.now(datetime.timezone.utc)).total_seconds() < 60
+    assert asked <= now <= datetime.datetime.now(datetime.timezone.utc)
     assert run("get_time", timezone="../../etc/passwd").startswith("There is no time zone")
     assert run("get_time", timezone="Nowhere/City").startswith("There is no time zone")
 

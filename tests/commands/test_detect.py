@@ -23,7 +23,7 @@ FAMILIES = Path(__file__).parents[1] / "models" / "families"
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "toolwire.cli", "detect", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
 
 
 def model(folder: Path, template: str) -> Path:

@@ -22,7 +22,7 @@ def run(*arguments: str | Path, path: Path | None = None) -> subprocess.Complete
     command = [sys.executable, "-m", "toolwire.cli", "doctor", *map(str, arguments)]
     environment = {**os.environ, **({"PYTHONPATH": str(path)} if path else {})}
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=60, env=environment
+        command, capture_output=True, text=True, check=False, timeout=600, env=environment
     )
 
 

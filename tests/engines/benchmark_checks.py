@@ -14,7 +14,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 def run(script: str, engine: str, folder: Path, *options: str) -> dict[str, Any]:
     file = folder / "result.json"
     command = [sys.executable, str(BENCHMARKS / script), engine, "--json", str(file), *options]
-    subprocess.run(command, check=True, timeout=600)
+    subprocess.run(command, check=True, timeout=1800)
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     assert not found["interrupted"]
     assert found["versions"]["toolwire"]

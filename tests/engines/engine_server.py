@@ -12,7 +12,8 @@ import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
-BOOT_SECONDS = 600
+#: Far more than any server needs: one that ends is noticed at once, so only one that hangs waits for it.
+BOOT_SECONDS = 1800
 
 
 class EngineServer:

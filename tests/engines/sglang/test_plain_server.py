@@ -88,7 +88,7 @@ def test_the_endpoint_that_only_parses(plain_server: EngineServer) -> None:
     got = httpx.post(
         f"{plain_server.url}/parse_function_call",
         json={"text": TEXT, "tools": TOOLS, "tool_call_parser": "toolwire_hermes"},
-        timeout=60,
+        timeout=600,
     )
     (call,) = got.json()["calls"]
     assert (call["name"], call["parameters"]) == ("add", ONE_TWO)

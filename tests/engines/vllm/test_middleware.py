@@ -147,7 +147,7 @@ def test_a_bad_request(api: str, stream: bool, gateway_server: EngineServer) -> 
 def fetch(url: str, key: str | None = None) -> tuple[int, str]:
     asked = urllib.request.Request(url, headers={"X-Admin-Key": key} if key else {})
     try:
-        with urllib.request.urlopen(asked, timeout=60) as answer:
+        with urllib.request.urlopen(asked, timeout=600) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as refused:
         with refused:

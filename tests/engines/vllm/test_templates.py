@@ -42,7 +42,7 @@ def rendered_by(server: EngineServer, tokenizer: Tokenizer, template: str) -> st
         json.dumps(request).encode(),
         {"Content-Type": "application/json"},
     )
-    with urllib.request.urlopen(asked, timeout=60) as answer:
+    with urllib.request.urlopen(asked, timeout=600) as answer:
         tokens: list[int] = json.load(answer)["token_ids"]
     return tokenizer.decode(tokens, skip_special_tokens=False)
 
