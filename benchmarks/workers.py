@@ -9,11 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeVar
@@ -67,7 +69,7 @@ def run_in_each(
 ) -> Outcome:
     """One engine after the other, or all at once where nothing is timed."""
     outcome = Outcome()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _noting_interrupts(outcome):
         waiting = list(engines)
         while waiting and not outcome.interrupted:
             now = waiting if at_once else waiting[:1]
@@ -107,7 +109,7 @@ def _run(
         asked = command(script, engine, options, folder / f"{engine}.json")
         running[engine] = subprocess.Popen(asked, env=os.environ | QUIET, stdout=sys.stderr)
     for engine, process in running.items():
-        status = _wait(process, outcome)
+        status = process.wait()
         file = folder / f"{engine}.json"
         if file.exists():
             outcome.results.append(json.loads(file.read_text()))
@@ -115,12 +117,18 @@ def _run(
             outcome.wrong.append(f"{engine} did not finish: exit status {status}.")
 
 
-def _wait(process: subprocess.Popen[bytes], outcome: Outcome) -> int:
-    while True:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
-            outcome.interrupted = True  # the worker was told as well, and ends by itself
+@contextmanager
+def _noting_interrupts(outcome: Outcome) -> Iterator[None]:
+    """Ctrl-C is noted, whenever it comes: the workers were told as well, and end by themselves."""
+
+    def note(*_: object) -> None:
+        outcome.interrupted = True
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 # -- the worker's side ----------------------------------------------------------------------------

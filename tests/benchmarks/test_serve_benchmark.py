@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -48,7 +49,7 @@ def command(url: str, to: Path, *options: str) -> list[str]:
 
 
 def run(url: str, to: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(url, to, *options), capture_output=True, text=True, timeout=120)
+    return subprocess.run(command(url, to, *options), capture_output=True, text=True, timeout=600)
 
 
 def asked(model: str) -> dict[str, Any]:
@@ -144,12 +145,18 @@ def test_what_arrives_together_is_one_piece(client: Any) -> None:
 
 
 def test_an_answer_that_takes_too_long_is_stopped(client: Any, upstream: Server) -> None:
-    async def ask() -> Any:
-        async with client.Client(f"{upstream.url}/v1") as asker:
-            return await asker.ask(asked("chunked+stall"), within=1)
+    """The server sends half of it and then nothing more. What came until then is kept; where the
+    machine was too busy for even that half, more time is given."""
 
-    answer = asyncio.run(ask())
-    assert (answer.stopped, answer.error) == (True, None)
+    async def ask(within: float) -> Any:
+        async with client.Client(f"{upstream.url}/v1") as asker:
+            return await asker.ask(asked("chunked+stall"), within=within)
+
+    for within in (1, 10, 100):
+        answer = asyncio.run(ask(within))
+        assert (answer.stopped, answer.error) == (True, None)
+        if answer.calls:
+            break
     assert answer.calls[0][0] == "add"
     assert ONE.startswith(answer.calls[0][1])
 
@@ -197,18 +204,21 @@ def test_the_key_is_sent_and_not_told(upstream: Server, tmp_path: Path) -> None:
 
 
 def test_an_interrupted_run_leaves_what_is_finished(upstream: Server, tmp_path: Path) -> None:
-    to = tmp_path / "serve.json"
-    options = ("--model", "chunked", "--streams", "1", "2", "--seconds", "4")
+    """After the first level, and long before the last of many."""
+    to, levels = tmp_path / "serve.json", range(1, 61)
+    options = ("--model", "chunked", "--streams", *map(str, levels), "--seconds", "2.5")
     process = subprocess.Popen(
         command(f"{upstream.url}/v1", to, *options), stderr=subprocess.PIPE, text=True
     )
     assert process.stderr is not None
     for line in process.stderr:
-        if "streams at once: 2" in line:
+        if (told := re.search(r"streams at once: (\d+)", line)) and int(told[1]) > 1:
             process.send_signal(signal.SIGINT)
             break
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     assert process.returncode == 130
     report = json.loads(to.read_text())
     assert report["interrupted"] is True
-    assert [level["streams"] for level in report["data"]["levels"]] == [1]
+    finished = [level["streams"] for level in report["data"]["levels"]]
+    assert finished == list(levels[: len(finished)])
+    assert 1 <= len(finished) < len(levels)

@@ -26,7 +26,7 @@ SUITE = ROOT / "benchmarks" / "suite.py"
 
 #: Stands in for an engine's Python. It is called as `python SCRIPT ENGINE --json FILE …`.
 STAND_IN = f"""#!{sys.executable}
-import os, sys, time
+import os, sys, threading
 from pathlib import Path
 sys.path.insert(0, {str(ROOT / "benchmarks")!r})
 import workers
@@ -38,7 +38,7 @@ class Worker:
 def run(worker):
     if os.environ.get("STAND_IN_WAITS") == sys.argv[2]:
         Path(os.environ["STAND_IN_MARK"]).touch()
-        time.sleep(60)
+        threading.Event().wait()
     if os.environ.get("STAND_IN_FAILS") == sys.argv[2]:
         os._exit(3)
 
@@ -96,7 +96,7 @@ def command(report: Path, *arguments: str) -> list[str]:
 
 def run(report: Path, environment: dict[str, str], *arguments: str) -> Any:
     return subprocess.run(
-        command(report, *arguments), env=environment, capture_output=True, text=True, timeout=120
+        command(report, *arguments), env=environment, capture_output=True, text=True, timeout=600
     )
 
 
@@ -189,7 +189,7 @@ def test_ctrl_c_leaves_what_is_finished(tmp_path: Path, environment: dict[str, s
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=600)
     assert process.returncode == 130, said
     found = part(report)
     assert found["interrupted"]
