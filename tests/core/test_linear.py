@@ -1,0 +1,95 @@
+"""Rule 9: linear time, bounded state. The work for a delta does not grow with the text before it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from toolwire import Parser
+
+from ..support import TOOLS
+from ..work import Work, most
+from ..writers import WRITERS
+
+LINE = 'The "area" of a <b> & of an [a](b), in {m}: 1.\n'
+#: `call_text` keeps the calls that it has seen, to know a repeat.
+KEEPS_CALLS = {"call_text"}
+
+
+def cut(text: str) -> list[str]:
+    """About as a tokenizer does."""
+    return [text[at : at + 4] for at in range(0, len(text), 4)]
+
+
+def work(format: str, text: str, kind: type[Parser] = Parser) -> Work:
+    def make() -> tuple[object, Callable[[str], object]]:
+        parser = kind(format, TOOLS)
+        return parser, parser.feed
+
+    return most(make, cut(text))
+
+
+def call(format: str, lines: int) -> str:
+    return WRITERS[format]([("write_file", {"path": "a", "content": LINE * lines})])
+
+
+def prose(format: str, lines: int) -> str:
+    return LINE * lines
+
+
+@pytest.mark.parametrize("write", [call, prose], ids=["call", "prose"])
+@pytest.mark.parametrize("format", sorted(WRITERS))
+def test_a_delta_costs_the_same_however_much_came_before(
+    format: str, write: Callable[[str, int], str]
+) -> None:
+    work(format, write(format, 1))  # what is made once and kept for all: patterns, tables
+    short, long = work(format, write(format, 12)), work(format, write(format, 48))
+    assert long.steps <= short.steps
+    if not (write is call and format in KEEPS_CALLS):
+        assert long.held <= short.held + 16  # a number may have got another digit
+    assert (short.waits, long.waits) == (0, 0)
+
+
+class Searches(Parser):
+    """Joins what came and searches it, as many parsers do: few steps, each as long as the text."""
+
+    text = ""
+
+    def feed(self, chunk: str) -> Any:
+        self.text += chunk
+        return super().feed(chunk) if "<tool_call>" not in self.text else []
+
+
+class Loops(Parser):
+    """Goes through all that came, and holds none of it."""
+
+    length = 0
+
+    def feed(self, chunk: str) -> Any:
+        self.length += len(chunk)
+        for _ in range(self.length):
+            pass
+        return super().feed(chunk)
+
+
+class Waits(Parser):
+    """Sleeps at one delta of a text."""
+
+    deltas = 0
+
+    def feed(self, chunk: str) -> Any:
+        self.deltas += 1
+        if self.deltas == 5:
+            time.sleep(0.001)
+        return super().feed(chunk)
+
+
+@pytest.mark.parametrize(("kind", "seen"), [(Searches, "held"), (Loops, "steps"), (Waits, "waits")])
+def test_other_work_would_be_seen(kind: type[Parser], seen: str) -> None:
+    work("hermes", prose("hermes", 1), kind)
+    short, long = (work("hermes", prose("hermes", lines), kind) for lines in (12, 48))
+    grown = {"held": long.held > short.held + 16, "steps": long.steps > short.steps}
+    grown["waits"] = bool(short.waits and long.waits)
+    assert [name for name, found in grown.items() if found] == [seen]
