@@ -23,7 +23,7 @@ from part import progress
 from toolwire.errors import ToolwireError
 from workloads import ROOT, TOOLS, Step
 
-from engine_server import EngineServer  # isort: skip  # the tests' own; workloads has the path
+from engine_server import BOOT_SECONDS, EngineServer  # isort: skip  # the tests' own; workloads has the path
 
 MODEL = "model"
 LONGEST = 16_384
@@ -41,9 +41,13 @@ _ENVIRONMENT = {
     "DO_NOT_TRACK": "1",
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "OMP_NUM_THREADS": "1",
+    "VLLM_ENGINE_READY_TIMEOUT_S": str(BOOT_SECONDS),
     "TOOLWIRE_SKIP_CHECKS": "1",  # one template stands for all formats here
     "PYTHONPATH": os.pathsep.join(
-        str(ROOT / folder) for folder in ("benchmarks/serve_plugins", "tests/engines/vllm/plugins")
+        str(ROOT / folder)
+        for folder in (
+            *("benchmarks/serve_plugins", "tests/engines/vllm/plugins", "tests/engines/plugins"),
+        )
     ),
 }
 

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from long_cases import LONG_TOKENS
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+CHECKOUT = HERE.parents[1]
+sys.path.append(str(HERE / "plugins"))  # what the tests and the engines have in common
 
 #: Markers that some formats and reasoning parsers need as tokens of their own.
 SPECIAL_TOKENS = ("<|tool_call|>", "<|end_tool_call|>", "<think>", "</think>")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import httpx
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+from token_gate import Gate
 
 T = TypeVar("T")
 #: The name under which the tests' servers serve their model.
@@ -59,12 +61,11 @@ class Asker:
 
 
 def body(tools: Any, script: list[int] | None, **more: Any) -> dict[str, Any]:
-    """The parts of a request that all ways share. `format` names the parser to use."""
-    arguments: dict[str, Any] = {}
+    """The parts of a request that all ways share. `format` names the parser to use, `gate` is the
+    path of a gate that the script goes through."""
+    arguments = {name: more.pop(name) for name in ("format", "gate") if name in more}
     if script is not None:
         arguments["script"] = script
-    if "format" in more:
-        arguments["format"] = more.pop("format")
     extra = {"vllm_xargs": arguments} if arguments else {}
     return {"model": MODEL, "temperature": 0, "tools": tools, "extra_body": extra, **more}
 
@@ -109,6 +110,34 @@ def take_in(answer: Answer, delta: dict[str, Any]) -> None:
             answer.ids.append(piece["id"])
         name, arguments = answer.calls[piece["index"]]
         answer.calls[piece["index"]] = (name, arguments + (function.get("arguments") or ""))
+
+
+async def chat_in_stages(
+    client: AsyncOpenAI, messages: Any, gate: Gate, stages: Sequence[int], **request: Any
+) -> tuple[Answer, list[Answer]]:
+    """Chat Completions, streamed, from a model that is held up: in each stage it writes so many tokens
+    more, and then waits until something more of the answer has come. Where a server keeps back what it
+    should stream, nothing ever comes, and the client gives up. After the last stage the model goes on.
+
+    Gives the answer, and what there was of it at the end of each stage.
+    """
+    answer, looks = Answer(), [Answer()]
+    gate.let(stages[0])
+    stream = await client.chat.completions.create(messages=messages, stream=True, **request)
+    async for chunk in stream:
+        for choice in chunk.choices:
+            answer.deltas.append(choice.delta.model_dump(exclude_unset=True))
+            take_in(answer, answer.deltas[-1])
+        if len(looks) <= len(stages) and (answer.content, answer.calls) != (
+            looks[-1].content,
+            looks[-1].calls,
+        ):
+            looks.append(deepcopy(answer))
+            if len(looks) <= len(stages):
+                gate.let(stages[len(looks) - 1])
+            else:
+                gate.open()
+    return answer, looks[1:]
 
 
 async def responses(client: AsyncOpenAI, messages: Any, **request: Any) -> list[Answer]:

@@ -7,17 +7,19 @@ the tests then look at the answers one by one.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_cases import ADD_ONE_TWO, CASES, HERMES, ONE_TWO, TOOLS, Case
-from engine_client import WAYS, Answer, Asker, body, chat, chat_stream
-from long_cases import LONG, X15
+from engine_cases import ADD_ONE_TWO, CASES, ONE_TWO, TOOLS, Case
+from engine_client import WAYS, Answer, Asker, body, chat, chat_in_stages, chat_stream
+from long_cases import LONG, X15, long_argument
+from token_gate import Gate
 from tokenizers import Tokenizer
 
 QUESTION = [{"role": "user", "content": "Go."}]
 ALL = [*CASES, *LONG]
-MISSION = HERMES[0]
+WORDS = long_argument("words", f'"{"some words " * 40}"')
 
 
 def ids(tokenizer: Tokenizer, text: str) -> list[int]:
@@ -56,27 +58,28 @@ def test_finish_reason(case: Case, answers: dict[tuple[str, str], Answer]) -> No
         assert answers[str(case), way].finish == ("tool_calls" if case.calls else "stop")
 
 
-def pieces(asker: Asker, tokenizer: Tokenizer, case: Case) -> list[dict[str, Any]]:
-    """What a stream brings of a case's call. Nothing else is asked for meanwhile: a server that has
-    much to do puts several tokens into one piece."""
-    request = body(case.tools, ids(tokenizer, case.text), format=case.format)
-    ((answer,),) = asker.all([lambda client: chat_stream(client, QUESTION, **request)])
+@pytest.mark.parametrize("case", [WORDS, X15], ids=str)
+def test_the_arguments_stream(
+    case: Case, asker: Asker, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    """A call is not sent in one piece: however few tokens the model writes, some of them come, and the
+    name with the first of them."""
+    script = ids(tokenizer, case.text)
+    begun = len(ids(tokenizer, case.text[: case.text.index("content") + 30]))
+    stages = [begun, *[2] * 10]
+    assert sum(stages) < len(script) - 2
+    with Gate(tmp_path / "gate") as gate:
+        request = body(case.tools, script, format=case.format, gate=gate.path)
+        ((answer, looks),) = asker.all(
+            [lambda client: chat_in_stages(client, QUESTION, gate, stages, **request)]
+        )
     assert (answer.calls, answer.content) == (case.calls, case.content)
     assert all("content" not in delta for delta in answer.deltas if delta.get("tool_calls"))
-    return [call["function"] for delta in answer.deltas for call in delta.get("tool_calls") or []]
-
-
-def test_the_arguments_stream(real_asker: Asker, tokenizer: Tokenizer) -> None:
-    """A call is not sent in one piece, and its name comes with its first piece."""
-    first, *others = pieces(real_asker, tokenizer, MISSION)
-    assert first["name"] == "add"
-    assert len(others) > 4
-
-
-def test_a_long_value_streams(asker: Asker, tokenizer: Tokenizer) -> None:
-    found = pieces(asker, tokenizer, X15)
-    assert len(found) > 10
-    assert max(len(piece["arguments"]) for piece in found) < len(X15.text) // 2
+    ((name, arguments),) = answer.calls
+    assert len(looks) == len(stages)
+    for look in looks:
+        assert look.calls[0][0] == name
+        assert arguments.startswith(look.calls[0][1])
 
 
 def test_cut_by_the_token_limit(asker: Asker, tokenizer: Tokenizer) -> None:

@@ -18,8 +18,9 @@ from typing import Any
 import openai
 import pytest
 from engine_cases import ADD_ONE_TWO, CALL_NOARGS, ONE_TWO, TOOLS, block
-from engine_client import MODEL, WAYS, Answer, Asker, body, flat
+from engine_client import MODEL, WAYS, Answer, Asker, body, chat_in_stages, flat
 from engine_server import EngineServer
+from token_gate import Gate
 from tokenizers import Tokenizer
 from vllm_server import ADMIN_KEY
 
@@ -97,10 +98,22 @@ def test_calls_in_text_where_vllm_has_no_parser(name: str, way: str, got_without
     check(got_without[name, way], calls, content, way)
 
 
-def test_text_still_streams(got: Got) -> None:
-    """The middleware holds a call until it is whole, but not the words before it."""
-    deltas = got["none", "chat-stream"].deltas
-    assert len([delta for delta in deltas if delta.get("content")]) > 1
+def test_text_still_streams(
+    gateway_server: EngineServer, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    """The middleware holds a call until it is whole, but not the words before it: they are there
+    before the call is written."""
+    words = "Let me see what one and two are, and then tell you."
+    script = ids(tokenizer, f"{words}\n{ADD_ONE_TWO}")
+    half = len(ids(tokenizer, words)) // 2
+    with Gate(tmp_path / "gate") as gate:
+        request = body(TOOLS, script, gate=gate.path)
+        ((answer, (look,)),) = Asker(gateway_server.url).all(
+            [lambda client: chat_in_stages(client, QUESTION, gate, [half], **request)]
+        )
+    assert look.content
+    assert words.startswith(look.content)
+    assert (answer.calls, answer.content) == ([ADD], words)
 
 
 def test_what_vllm_refuses_is_passed_on(parserless_server: EngineServer) -> None:

@@ -15,11 +15,12 @@ from pathlib import Path
 
 import toolwire.templates
 from engine_client import MODEL
-from engine_server import EngineServer
+from engine_server import BOOT_SECONDS, EngineServer
 from readme_blocks import pasted
 
-CHECKOUT = Path(__file__).resolve().parents[3]
-PLUGINS = Path(__file__).resolve().parent / "plugins"
+HERE = Path(__file__).resolve().parent
+PLUGINS = HERE / "plugins"
+CHECKOUT = HERE.parents[2]
 COMMAND = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
 FLAGS = [
     *("--served-model-name", MODEL, "--enforce-eager", "--dtype", "float32"),
@@ -34,10 +35,14 @@ ENVIRONMENT = {
     # the one core that every server would choose.
     "OMP_NUM_THREADS": "1",
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-    "PYTHONPATH": str(PLUGINS),
+    "PYTHONPATH": os.pathsep.join([str(PLUGINS), str(HERE.parent / "plugins")]),
+    # Where much else runs, all of this takes longer than vLLM allows by itself.
+    "VLLM_ENGINE_READY_TIMEOUT_S": str(BOOT_SECONDS),
+    "VLLM_REGEX_COMPILATION_TIMEOUT_S": "600",
+    "VLLM_CHAT_TEMPLATE_RENDER_TIMEOUT": "600",
 }
 #: The command `vllm` of the build for CPUs needs help, see there.
-COMMANDS = Path(__file__).resolve().parent / "bin"
+COMMANDS = HERE / "bin"
 PATH = os.pathsep.join([str(COMMANDS), str(Path(sys.executable).parent), os.environ["PATH"]])
 
 

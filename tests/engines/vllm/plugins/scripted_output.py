@@ -3,7 +3,7 @@
 The client sends token ids as `vllm_xargs={"script": [...]}`; everything after sampling (the
 detokenizer, the parser, the server) then works on them as on any model's output. After the script
 the answer ends, or with `"go_on": 1` the rest of it is the model's own. So is a request without a
-script.
+script. With `"gate": PATH` it is written no faster than the test allows (see `token_gate`).
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from token_gate import Passage
 from vllm.v1.sample.logits_processor import AdapterLogitsProcessor
 
 #: A step takes no less than this. A server that can't keep up with its model sends several tokens
-#: at once, and the tests want to see them one by one.
+#: at once, and mostly the tests are to read them one by one. Those that rely on it have a gate.
 STEP_SECONDS = 0.02
 
 
@@ -46,8 +47,11 @@ class ScriptedOutput(AdapterLogitsProcessor):  # type: ignore[misc]
         script, go_on = arguments.get("script"), arguments.get("go_on")
         if script is None:
             return None
+        gate = Passage(arguments["gate"]) if "gate" in arguments else None
 
         def follow(written: list[int], logits: torch.Tensor) -> torch.Tensor:
+            if gate is not None:
+                gate.wait()
             place = len(written)
             if go_on and place >= len(script):
                 return logits
