@@ -19,7 +19,9 @@ from engine_fixtures import order, refusing, running, starting
 from engine_server import BOOT_SECONDS, EngineServer
 from readme_blocks import pasted
 
-PLUGINS = Path(__file__).resolve().parent / "plugins"
+HERE = Path(__file__).resolve().parent
+PLUGINS = (HERE / "plugins", HERE.parent / "plugins")
+sys.path.append(str(PLUGINS[0]))  # a request names what is in it
 COMMAND = [sys.executable, "-m", "sglang.launch_server"]
 FLAGS = [
     *("--served-model-name", MODEL, "--device", "cpu", "--dtype", "float32"),
@@ -53,9 +55,10 @@ def serve(model: Path, log: Path) -> EngineServer:
     All it writes is scripted or forced, so a few of the model's layers will do. They babble, which a
     grammar has to put up with, too.
     """
-    path = os.pathsep.join(filter(None, [str(PLUGINS), os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, [*map(str, PLUGINS), os.environ.get("PYTHONPATH")]))
     flags = ["--tool-call-parser", "switching", "--chat-template", template("chatml-hermes")]
     flags += ["--json-model-override-args", json.dumps({"num_hidden_layers": LAYERS})]
+    flags += ["--enable-custom-logit-processor"]
     return start(model, log, *flags, PYTHONPATH=path)
 
 

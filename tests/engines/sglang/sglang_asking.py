@@ -29,18 +29,18 @@ def use(format_name: str, script: str = "") -> dict[str, Any]:
     }
 
 
-def job(
-    way: str,
-    messages: Any,
-    tools: Any,
-    format_name: str | None = None,
-    script: str = "",
-    **more: Any,
-) -> Callable[[AsyncOpenAI], Any]:
+def request_for(
+    way: str, tools: Any, format_name: str | None = None, script: str = "", **more: Any
+) -> dict[str, Any]:
     """One request. Without a format it is for a server that has one of its own."""
     tools = [*tools, use(format_name, script)] if format_name else tools
     limit = "max_output_tokens" if way.startswith("responses") else "max_tokens"
-    request = {"model": MODEL, "temperature": 0, "tools": tools, limit: LONGEST, **more}
+    return {"model": MODEL, "temperature": 0, "tools": tools, limit: LONGEST, **more}
+
+
+def job(way: str, messages: Any, *arguments: Any, **more: Any) -> Callable[[AsyncOpenAI], Any]:
+    """Makes the request that the arguments say."""
+    request = request_for(way, *arguments, **more)
     return lambda client: WAYS[way](client, messages, **request)
 
 

@@ -7,11 +7,14 @@ the tests then look at the answers one by one.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from engine_cases import ADD_ONE_TWO, CASES, ONE_TWO, TOOLS, Case, block
-from engine_client import Answer, Asker
-from sglang_asking import WAYS, job
+from engine_client import Answer, Asker, chat_in_stages
+from gated_output import GatedOutput
+from sglang_asking import WAYS, job, request_for
+from token_gate import Gate
 
 QUESTION = [{"role": "user", "content": "Go."}]
 MISSION = [case for case in CASES if case.name == "mission"]
@@ -74,28 +77,44 @@ def test_a_call_that_was_cut_is_not_called_finished(name: str, answers: Answers)
     assert answers[name, "chat-stream"].finish == "stop"
 
 
-def test_the_arguments_stream(answers: Answers) -> None:
-    """A call is not sent in one piece, and its name comes with its first piece."""
-    deltas = answers["hermes-mission", "chat-stream"].deltas
-    pieces = [call for delta in deltas for call in delta.get("tool_calls") or []]
-    assert len(pieces) > 5
-    assert pieces[0]["function"]["name"] == "add"
+#: A long argument: sixty tokens reach into it and not to its end, however it is cut into tokens.
+WHOLE = json.dumps({"path": "a", "content": ", ".join("qxzjvkqwyz" * 10)})
+LONG = block(f'{{"name": "write_file", "arguments": {WHOLE}}}')
+
+
+def test_the_arguments_stream(asker: Asker, tmp_path: Path) -> None:
+    """A call is not sent in one piece: however few tokens the model writes, some of them come, and the
+    name with the first of them."""
+    stages = [60, *[2] * 8]
+    with Gate(tmp_path / "gate") as gate:
+        gated = {
+            "custom_logit_processor": GatedOutput.to_str(),
+            "custom_params": {"gate": gate.path},
+        }
+        request = request_for("chat-stream", TOOLS, "hermes", LONG, extra_body=gated)
+        ((answer, looks),) = asker.all(
+            [lambda client: chat_in_stages(client, QUESTION, gate, stages, **request)]
+        )
+    assert (answer.calls, answer.content) == ([("write_file", WHOLE)], None)
+    assert len(looks) == len(stages)
+    for look in looks:
+        ((name, arguments),) = look.calls
+        assert name == "write_file"
+        assert WHOLE.startswith(arguments)
+        assert arguments != WHOLE
+    pieces = [call for delta in answer.deltas for call in delta.get("tool_calls") or []]
     assert not any(piece["function"].get("name") for piece in pieces[1:])
 
 
 def test_cut_by_the_token_limit(asker: Asker) -> None:
-    """Sixty tokens reach the arguments and not their end, however the text is cut into tokens."""
-    letters = ", ".join("qxzjvkqwyz" * 20)
-    whole = f'{{"path": "a", "content": "{letters}"}}'
-    text = block(f'{{"name": "write_file", "arguments": {whole}}}')
     for (answer,) in asker.all(
-        job(way, QUESTION, TOOLS, "hermes", text, max_tokens=60) for way in ("chat", "chat-stream")
+        job(way, QUESTION, TOOLS, "hermes", LONG, max_tokens=60) for way in ("chat", "chat-stream")
     ):
         ((name, arguments),) = answer.calls
         assert name == "write_file"
         assert arguments.startswith("{")
-        assert whole.startswith(arguments)
-        assert arguments != whole
+        assert WHOLE.startswith(arguments)
+        assert arguments != WHOLE
         assert answer.finish == "length"
 
 
