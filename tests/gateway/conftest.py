@@ -15,6 +15,8 @@ import pytest
 
 CHECKOUT = Path(__file__).parents[2]
 ADMIN_KEY = "a-key-for-tests"
+#: Seconds after which a test gives up waiting. However busy the machine is, this is long enough.
+PATIENCE = 600
 GATEWAY = "import typer; from toolwire.gateway.cli import gateway; typer.run(gateway)"
 
 
@@ -25,7 +27,7 @@ def free_port() -> int:
 
 
 def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + PATIENCE
     while time.monotonic() < give_up:
         assert process.poll() is None, "the process ended before it listened"
         with socket.socket() as probe:
@@ -117,7 +119,7 @@ def start_gateway(upstream: Server) -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture
 def client(gateway: Server) -> Iterator[httpx2.Client]:
-    with httpx2.Client(base_url=gateway.url, timeout=60) as made:
+    with httpx2.Client(base_url=gateway.url, timeout=PATIENCE) as made:
         yield made
 
 

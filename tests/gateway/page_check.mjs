@@ -3,8 +3,11 @@
 import { chromium } from "playwright-core";
 
 const [url, key, executablePath] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+// However busy the machine is, this is long enough.
+const timeout = 600_000;
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout });
 const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+context.setDefaultTimeout(timeout);
 const page = await context.newPage();
 const saw = { errors: [], hosts: [] };
 page.on("pageerror", (error) => saw.errors.push(String(error)));

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from .conftest import ADMIN_KEY, Server
+from .conftest import ADMIN_KEY, PATIENCE, Server
 from .support_gateway import ask
 
 Start = Callable[..., Server]
@@ -19,7 +19,7 @@ Start = Callable[..., Server]
 
 def raw_request(server: Server, head: str, body: bytes = b"") -> bytes:
     """Bytes that no proper client would send."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         connection.sendall(head.replace("\n", "\r\n").encode("latin-1") + b"\r\n" + body)
         answer = b""
         while chunk := connection.recv(65536):
@@ -43,14 +43,14 @@ def memory(server: Server) -> int:
 def test_bodies_over_the_limit(start_gateway: Start, path: str) -> None:
     server = start_gateway("--max-body-mib", "1")
     big = {"model": "plain", "messages": [{"role": "user", "content": "x" * 1_100_000}]}
-    answer = httpx2.post(f"{server.url}{path}", json=big, timeout=60)
+    answer = httpx2.post(f"{server.url}{path}", json=big, timeout=PATIENCE)
     assert answer.status_code == 413
     assert answer.json()["error"]["type"] == "request_too_large"
 
     def pieces() -> Any:
         yield from (json.dumps(big).encode(),)
 
-    assert httpx2.post(f"{server.url}{path}", content=pieces(), timeout=60).status_code == 413
+    assert httpx2.post(f"{server.url}{path}", content=pieces(), timeout=PATIENCE).status_code == 413
 
 
 def test_the_length_alone_is_enough_to_refuse(gateway: Server) -> None:
@@ -76,7 +76,7 @@ def test_bad_json(client: httpx2.Client, path: str, body: bytes) -> None:
 def test_a_million_mistakes_are_a_short_answer(start_gateway: Start, path: str, part: str) -> None:
     server = start_gateway()
     body = b'{"model": "plain", "%s": [%s1]}' % (part.encode(), b"1," * 1_000_000)
-    with httpx2.Client(base_url=server.url, timeout=60) as client:
+    with httpx2.Client(base_url=server.url, timeout=PATIENCE) as client:
         client.post(path, json={"model": "plain"})
         before = memory(server)
         answer = client.post(path, content=body)
@@ -135,7 +135,7 @@ def test_other_paths_pass_untouched(gateway: Server) -> None:
 
 def test_one_clients_cookies_do_not_reach_another(gateway: Server) -> None:
     for _ in range(2):
-        seen = httpx2.get(f"{gateway.url}/v1/models").json()
+        seen = httpx2.get(f"{gateway.url}/v1/models", timeout=PATIENCE).json()
         assert "cookie" not in {name.lower() for name, _ in seen["headers"]}
 
 
@@ -157,7 +157,7 @@ def test_header_injection(gateway: Server) -> None:
 def test_giant_lines_do_not_stay_in_memory(start_gateway: Start) -> None:
     server = start_gateway()
     url = f"{server.url}/v1/chat/completions"
-    with httpx2.Client(timeout=60) as client:
+    with httpx2.Client(timeout=PATIENCE) as client:
         client.post(url, json=ask("plain", stream=True))
         before = memory(server)
         for _ in range(5):
@@ -180,7 +180,7 @@ def test_a_slow_client_does_not_fill_the_memory(start_gateway: Start) -> None:
         connection.sendall(head.encode() + body)
         connection.recv(1000)  # the answer has begun; the rest (20 MB) is not read
         waiting.append(connection)
-    httpx2.get(f"{server.url}/healthz", timeout=60)
+    httpx2.get(f"{server.url}/healthz", timeout=PATIENCE)
     grown = memory(server) - before
     for connection in waiting:
         connection.close()
@@ -194,7 +194,8 @@ def test_without_a_key_there_are_no_debug_routes(start_gateway: Start) -> None:
     server = start_gateway(key=None)
     for path in ("/proxy/debug", "/proxy/debug/tool-calls"):
         for headers in ({}, {"x-admin-key": ""}, {"x-admin-key": "x"}):
-            assert httpx2.get(f"{server.url}{path}", headers=headers).status_code == 404
+            answer = httpx2.get(f"{server.url}{path}", headers=headers, timeout=PATIENCE)
+            assert answer.status_code == 404
 
 
 def test_with_a_wrong_key_nothing_is_shown(client: httpx2.Client) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import PATIENCE
+
 pytestmark = pytest.mark.slow
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "gateway.py"
@@ -17,7 +19,7 @@ BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "gateway.py"
 def test_the_benchmark_finds_nothing_lost(tmp_path: Path) -> None:
     options = ["--streams", "5", "--seconds", "1", "--interval", "0.02", "--no-plot"]
     command = [sys.executable, str(BENCHMARK), *options, "--report", str(tmp_path)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=120)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
     report = json.loads((tmp_path / "gateway.json").read_text(encoding="utf-8"))
     assert [way["way"] for way in report["ways"]] == ["direct", "plain", "gateway"]
     assert all(way["errors"] == 0 for way in report["ways"])

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from toolwire.gateway import Settings, ToolCallMiddleware
 from toolwire.gateway.budget import Budget, OverBudget
 
-from .conftest import Server
+from .conftest import PATIENCE, Server
 from .scripted_answers import item, message, more, start
 from .scripted_upstream import chat_events, event_bytes, response_events
 from .support_gateway import FLAT_TOOLS, TOOLS, ask, events
@@ -177,7 +177,7 @@ def test_what_is_held_is_given_back_when_the_client_leaves_or_the_upstream_dies(
 def test_an_endless_answer(start_gateway: Callable[..., Server], mode: str, stream: bool) -> None:
     """400 MB would come: the upstream is left long before, and the memory stays small."""
     server = start_gateway("--max-exchange-mib", "2", "--mode", mode)
-    with httpx2.Client(base_url=server.url, timeout=60) as client:
+    with httpx2.Client(base_url=server.url, timeout=PATIENCE) as client:
         client.post(CHAT, json=ask("plain", stream=stream))
         before = memory(server)
         answer = client.post(CHAT, json=ask("plain+endless", stream=stream))

@@ -16,7 +16,7 @@ from toolwire.gateway.exchange import Plan, StreamSession
 from toolwire.gateway.upstream import _retry_after
 from toolwire.openai.normalize import Policy
 
-from .conftest import Server, free_port, gateway_server, upstream_server
+from .conftest import PATIENCE, Server, free_port, gateway_server, upstream_server
 from .scripted_upstream import stream_bytes
 from .support_gateway import ASK, FLAT_TOOLS, TOOLS, ask, events, metric
 
@@ -24,7 +24,7 @@ Start = Callable[..., Server]
 
 
 def seen(upstream: Server, model: str) -> int:
-    return int(httpx2.get(f"{upstream.url}/v1/seen").json()["seen"].get(model, 0))
+    return int(httpx2.get(f"{upstream.url}/v1/seen", timeout=PATIENCE).json()["seen"].get(model, 0))
 
 
 def test_it_tries_again_before_the_first_byte(client: httpx2.Client, upstream: Server) -> None:
@@ -83,7 +83,7 @@ def test_half_a_call_is_not_sent_where_the_stream_just_ends(
 @pytest.mark.parametrize("model", ["chunked+cutoff", "chunked+cutoff+done"])
 def test_live_says_that_a_call_was_cut_off(live_gateway: Server, model: str) -> None:
     url = f"{live_gateway.url}/v1/chat/completions"
-    answer = httpx2.post(url, json=ask(model, stream=True), timeout=60)
+    answer = httpx2.post(url, json=ask(model, stream=True), timeout=PATIENCE)
     choices = [choice for event in events(answer.text) for choice in event["choices"]]
     assert any("tool_calls" in choice["delta"] for choice in choices)
     assert [c["finish_reason"] for c in choices if c["finish_reason"]] == ["length"]
@@ -119,21 +119,24 @@ def test_an_upstream_that_dies_in_a_whole_answer(client: httpx2.Client) -> None:
 
 def test_an_upstream_that_says_nothing(start_gateway: Start) -> None:
     server = start_gateway("--read-timeout", "0.3")
-    answer = httpx2.post(f"{server.url}/v1/chat/completions", json=ask("plain+hang"), timeout=60)
+    answer = httpx2.post(
+        f"{server.url}/v1/chat/completions", json=ask("plain+hang"), timeout=PATIENCE
+    )
     assert answer.status_code == 504
 
 
 def test_no_upstream_at_all(start_gateway: Start) -> None:
     nobody = Server([], free_port())
-    server = start_gateway("--attempts", "2", "--breaker-failures", "5", to=nobody)
-    with httpx2.Client(base_url=server.url, timeout=60) as client:
+    options = ("--attempts", "2", "--breaker-failures", "5", "--breaker-seconds", "600")
+    server = start_gateway(*options, to=nobody)
+    with httpx2.Client(base_url=server.url, timeout=PATIENCE) as client:
         statuses = [client.post("/v1/chat/completions", json=ask("x")).status_code for _ in "1234"]
         assert statuses == [502, 502, 503, 503]
         upstream = f"127.0.0.1:{nobody.port}"
         assert metric(client, "manager_upstream_breaker_state", upstream=upstream) == 2
         refused = client.post("/v1/chat/completions", json=ask("x"))
         assert refused.json()["error"]["type"] == "upstream_error"
-        assert 1 <= int(refused.headers["retry-after"]) <= 10
+        assert 1 <= int(refused.headers["retry-after"]) <= 600
         assert client.get("/healthz").status_code == 200
 
 
@@ -142,14 +145,14 @@ def test_the_breaker_lets_one_request_test_the_upstream(start_gateway: Start) ->
     gateway = start_gateway(
         "--attempts", "1", "--breaker-failures", "2", "--breaker-seconds", "0.2", to=server
     )
-    with httpx2.Client(base_url=gateway.url, timeout=60) as client:
+    with httpx2.Client(base_url=gateway.url, timeout=PATIENCE) as client:
         upstream = f"127.0.0.1:{server.port}"
         for _ in range(2):
             assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 502
-        assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 503
+        assert metric(client, "manager_upstream_breaker_state", upstream=upstream) == 2
         server.start()
-        time.sleep(0.3)
-        assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 200
+        while client.post("/v1/chat/completions", json=ask("plain")).status_code == 503:
+            time.sleep(0.05)
         assert metric(client, "manager_upstream_breaker_state", upstream=upstream) == 0
     server.kill()
 
@@ -159,7 +162,7 @@ def test_errors_that_a_request_provokes_do_not_shut_the_upstream(
     start_gateway: Start, status: int
 ) -> None:
     server = start_gateway("--attempts", "1", "--breaker-failures", "2")
-    with httpx2.Client(base_url=server.url, timeout=60) as client:
+    with httpx2.Client(base_url=server.url, timeout=PATIENCE) as client:
         for _ in range(5):
             answer = client.post("/v1/chat/completions", json=ask(f"plain+status{status}"))
             assert answer.status_code == status
@@ -168,16 +171,20 @@ def test_errors_that_a_request_provokes_do_not_shut_the_upstream(
 
 def test_an_answer_that_takes_too_long_does_not_shut_the_upstream(start_gateway: Start) -> None:
     server = start_gateway("--read-timeout", "0.2", "--breaker-failures", "2")
-    with httpx2.Client(base_url=server.url, timeout=60) as client:
+    with httpx2.Client(base_url=server.url, timeout=PATIENCE) as client:
         for model, stream in (("plain+hang", False), ("plain+stall", True)) * 2:
             client.post("/v1/chat/completions", json=ask(model, stream=stream))
-        assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 200
+        while (answer := client.post("/v1/chat/completions", json=ask("plain"))).is_error:
+            assert (
+                answer.status_code == 504
+            )  # where the machine is busy, this one took too long, too
 
 
 @pytest.mark.parametrize("status", [502, 503, 504])
 def test_an_upstream_that_says_it_is_down_is_left_alone(start_gateway: Start, status: int) -> None:
-    server = start_gateway("--attempts", "1", "--breaker-failures", "2")
-    with httpx2.Client(base_url=server.url, timeout=60) as client:
+    options = ("--attempts", "1", "--breaker-failures", "2", "--breaker-seconds", "600")
+    server = start_gateway(*options)
+    with httpx2.Client(base_url=server.url, timeout=PATIENCE) as client:
         for _ in range(2):
             client.post("/v1/chat/completions", json=ask(f"plain+status{status}"))
         refused = client.post("/v1/chat/completions", json=ask("plain"))
@@ -189,8 +196,8 @@ def test_an_upstream_that_says_it_is_down_is_left_alone(start_gateway: Start, st
 def test_an_upstream_whose_answers_break_off_is_left_alone(
     start_gateway: Start, stream: bool
 ) -> None:
-    server = start_gateway("--breaker-failures", "3")
-    with httpx2.Client(base_url=server.url, timeout=60) as client:
+    server = start_gateway("--breaker-failures", "3", "--breaker-seconds", "600")
+    with httpx2.Client(base_url=server.url, timeout=PATIENCE) as client:
         for _ in range(2):
             client.post("/v1/chat/completions", json=ask("plain+die", stream=stream))
         assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 200
@@ -209,14 +216,13 @@ def test_how_long_an_upstream_asks_to_wait(said: str | None, seconds: float | No
 
 def test_a_client_that_leaves_frees_the_upstream(start_gateway: Start) -> None:
     server = start_gateway()
-    with httpx2.Client(base_url=server.url, timeout=60) as client:
+    with httpx2.Client(base_url=server.url, timeout=PATIENCE) as client:
         with client.stream(
             "POST", "/v1/chat/completions", json=ask("plain+slow", stream=True)
         ) as answer:
             next(answer.iter_raw())
-        for _ in range(200):
-            if metric(client, "manager_open_streams") == 0:
-                break
+        give_up = time.monotonic() + PATIENCE
+        while metric(client, "manager_open_streams") and time.monotonic() < give_up:
             time.sleep(0.05)
         assert metric(client, "manager_open_streams") == 0
 
@@ -228,14 +234,14 @@ def test_killed_fifty_times_under_load() -> None:
     gateway = gateway_server(
         upstream, "--attempts", "2", "--breaker-failures", "10", "--breaker-seconds", "0.1"
     ).start()
-    stop = threading.Event()
+    stop, whole = threading.Event(), threading.Event()
     kills = 0
 
     def killer() -> None:
         nonlocal kills
-        while kills < 50:
-            time.sleep(0.4)  # about as long as one answer takes
+        while kills < 50 and whole.wait(PATIENCE):  # the upstream is well; others are in mid-stream
             upstream.kill()
+            whole.clear()
             kills += 1
             upstream.start()
         stop.set()
@@ -258,11 +264,13 @@ def test_killed_fifty_times_under_load() -> None:
 
     async def load() -> dict[str, int]:
         ends: dict[str, int] = {}
-        async with httpx2.AsyncClient(base_url=gateway.url, timeout=60) as client:
+        async with httpx2.AsyncClient(base_url=gateway.url, timeout=PATIENCE) as client:
 
             async def visitor() -> None:
                 while not stop.is_set():
                     end = await one(client)
+                    if end == "whole":
+                        whole.set()
                     ends[end] = ends.get(end, 0) + 1
                     await asyncio.sleep(0.05 if end == "refused" else 0)
 

@@ -14,7 +14,7 @@ import pytest
 from toolwire import ToolwireError
 from toolwire.gateway.replay import read_exchange, replay_exchange
 
-from .conftest import ADMIN_KEY, Server
+from .conftest import ADMIN_KEY, PATIENCE, Server
 from .support_gateway import ask
 
 pytestmark = pytest.mark.slow
@@ -34,11 +34,11 @@ def chromium() -> str:
 def test_the_page(start_gateway: Callable[..., Server], node_modules: Path, tmp_path: Path) -> None:
     server = start_gateway("--format", "hermes")
     chat = f"{server.url}/v1/chat/completions"
-    httpx2.post(chat, json=ask("malformed", stream=True))
-    httpx2.post(chat, json=ask("missing"))
+    httpx2.post(chat, json=ask("malformed", stream=True), timeout=PATIENCE)
+    httpx2.post(chat, json=ask("missing"), timeout=PATIENCE)
     script = shutil.copy(SCRIPT, node_modules)
     command = ["node", script, server.url, ADMIN_KEY, chromium()]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert run.returncode == 0, run.stderr
     saw = json.loads(run.stdout)
     assert saw["errors"] == []

@@ -10,7 +10,7 @@ import httpx2
 import openai
 import pytest
 
-from .conftest import Server
+from .conftest import PATIENCE, Server
 from .support_gateway import (
     ASK,
     EXPECTED,
@@ -22,7 +22,7 @@ from .support_gateway import (
 
 
 def sdk(server: Server) -> openai.OpenAI:
-    return openai.OpenAI(base_url=f"{server.url}/v1", api_key="k", max_retries=0, timeout=60)
+    return openai.OpenAI(base_url=f"{server.url}/v1", api_key="k", max_retries=0, timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from .conftest import Server
+from .conftest import PATIENCE, Server
 from .support_gateway import ask
 from .test_abuse import status
 
@@ -24,7 +24,7 @@ WHOLE = HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
 
 @contextmanager
 def connected(server: Server) -> Iterator[socket.socket]:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         yield connection
 
 
@@ -48,7 +48,9 @@ def test_half_a_head(start_gateway: Start, half: bytes) -> None:
         answer = rest(connection)
     assert status(answer) == 408
     assert error(answer)["message"] == "The head of the request did not come within 0.3 seconds"
-    assert httpx2.get(f"{server.url}/healthz").status_code == 200
+    while (after := httpx2.get(f"{server.url}/healthz", timeout=PATIENCE)).status_code == 408:
+        continue  # where the machine is busy, this one was slow, too
+    assert after.status_code == 200
 
 
 def test_a_head_that_never_ends_although_it_goes_on(start_gateway: Start) -> None:
@@ -88,19 +90,22 @@ def test_half_a_body(start_gateway: Start, half: bytes, path: bytes) -> None:
 def test_half_a_second_request(start_gateway: Start) -> None:
     """The clock runs anew for each request of a connection."""
     server = start_gateway("--header-timeout", "3")
-    with connected(server) as connection:
-        connection.sendall(WHOLE)
-        answer = b""
-        while not answer.endswith(b"}"):
-            answer += connection.recv(65536)
-        assert status(answer) == 200
-        connection.sendall(HEAD)
-        assert status(rest(connection)) == 408
+    answer = b"HTTP/1.1 408"
+    while status(answer) == 408:  # where the machine is busy, the first one may be slow, too
+        with connected(server) as connection:
+            connection.sendall(WHOLE)
+            answer = connection.recv(65536)
+            while not answer.endswith(b"}"):
+                answer += connection.recv(65536)
+            connection.sendall(HEAD)
+            behind = rest(connection)
+    assert status(answer) == 200
+    assert status(behind) == 408
 
 
 def test_a_body_that_nobody_wanted(start_gateway: Start) -> None:
     """It was answered before it had come: the connection is closed all the same."""
-    server = start_gateway("--body-timeout", "0.3")
+    server = start_gateway("--body-timeout", "5")
     with connected(server) as connection:
         connection.sendall(b"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{")
         assert status(rest(connection)) in (404, 405)
@@ -110,7 +115,9 @@ def test_a_slow_answer_is_not_a_slow_request(start_gateway: Start) -> None:
     server = start_gateway("--header-timeout", "3", "--body-timeout", "3")
     text = "word " * 50  # each character takes 20 ms
     body = {"model": "tell+slow", "stream": True, "messages": [{"role": "user", "content": text}]}
-    answer = httpx2.post(f"{server.url}/v1/chat/completions", json=body, timeout=60)
+    url = f"{server.url}/v1/chat/completions"
+    while (answer := httpx2.post(url, json=body, timeout=PATIENCE)).status_code == 408:
+        continue  # where the machine is busy, the request was slow, too
     assert answer.status_code == 200
     assert answer.text.endswith("data: [DONE]\n\n")
 
@@ -123,7 +130,9 @@ def test_a_head_of_any_length_is_not_taken(start_gateway: Start) -> None:
 
 def test_too_many_connections(start_gateway: Start) -> None:
     server = start_gateway("--max-connections", "3", "--header-timeout", "600")
-    waiting = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(3)]
+    waiting = [
+        socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) for _ in range(3)
+    ]
     with connected(server) as one_more:
         one_more.sendall(WHOLE)
         answer = rest(one_more)

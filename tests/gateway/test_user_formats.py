@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from .conftest import Server, free_port
+from .conftest import PATIENCE, Server, free_port
 from .scripted_answers import ONE
 from .support_gateway import ask, events
 
@@ -51,7 +51,7 @@ def user_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def chat(server: Server, body: dict[str, Any]) -> httpx2.Response:
-    return httpx2.post(f"{server.url}/v1/chat/completions", json=body, timeout=60)
+    return httpx2.post(f"{server.url}/v1/chat/completions", json=body, timeout=PATIENCE)
 
 
 def test_the_gateway_reads_it(start_gateway: Callable[..., Server]) -> None:
