@@ -13,6 +13,8 @@ from importlib import resources
 from typing import Any
 from urllib.parse import parse_qs
 
+from anyio import to_thread
+
 from . import metrics
 from .budget import Account, Budget, OverBudget
 from .capture import Capture
@@ -39,6 +41,7 @@ DEBUG_PAGE = "/proxy/debug"
 MAX_LIMIT = 10_000
 
 _SLICE = 64 * 1024
+_LARGE = 256 * 1024
 
 #: In the scope: the middleware is on this request, and wants to know when the upstream dies.
 MARK = "toolwire.watched"
@@ -134,7 +137,9 @@ class ToolCallMiddleware:
 
     async def _plan(self, scope: Scope, receive: Receive, path: str, account: Account) -> Plan:
         raw = await read_body(scope, receive, self.settings.max_body, account)
-        planned = plan(path, ROUTES[path], raw, self.settings)
+        asked = (path, ROUTES[path], raw, self.settings)
+        # A large request takes a while to check; other clients must not wait for that.
+        planned = plan(*asked) if len(raw) < _LARGE else await to_thread.run_sync(plan, *asked)
         if isinstance(planned, Refusal):
             raise Refused(planned.status, planned.body)
         hold(account, len(planned.body) + planned.weight)

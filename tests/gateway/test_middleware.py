@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
+import threading
 from typing import Any
 
 import anyio
@@ -14,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from toolwire import ToolwireError
-from toolwire.gateway import Settings, ToolCallMiddleware
+from toolwire.gateway import Settings, ToolCallMiddleware, middleware
 
 from .scripted_upstream import stream_bytes, whole_answer
 from .support_gateway import EXPECTED, TOOLS, ask, events
@@ -209,3 +211,30 @@ def test_settings_come_from_the_environment() -> None:
     for name, value in (("FORMAT", "x"), ("MODE", "x"), ("IDS", "x"), ("MAX_BODY", "-1")):
         with pytest.raises(ToolwireError):
             Settings.from_environment({f"TOOLWIRE_{name}": value})
+
+
+def test_nobody_waits_while_a_large_request_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, served = threading.Event(), threading.Event()
+    check = middleware.plan
+
+    def slow(path: str, api: str, raw: bytes, settings: Settings) -> Any:
+        if len(raw) > 1_000_000:
+            begun.set()
+            assert served.wait(60), "the other request waited for this one"
+        return check(path, api, raw, settings)
+
+    monkeypatch.setattr(middleware, "plan", slow)
+    app = ToolCallMiddleware(SERVER, Settings())
+    large = ask("plain") | {"messages": [1] * 1_000_000}
+
+    async def run() -> list[int]:
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://x") as client:
+            refused = asyncio.create_task(client.post("/v1/chat/completions", json=large))
+            while not begun.is_set():
+                await asyncio.sleep(0.01)
+            small = await client.post("/v1/chat/completions", json=ask("plain"))
+            served.set()
+            return [small.status_code, (await refused).status_code]
+
+    assert asyncio.run(run()) == [200, 400]
