@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.json_schema import DEEPEST, too_deep
-
-log = logging.getLogger("toolwire")
+from ..openai.schemas import readable
 
 #: What a model must be able to write where a tool declares no parameters: any object.
 ANY_OBJECT: dict[str, Any] = {"type": "object"}
@@ -46,23 +43,10 @@ def tool_dict(tool: Any) -> dict[str, Any] | None:
     parameters = field(function, "parameters")
     declared: dict[str, Any] = {"name": name}
     if isinstance(parameters, dict):
-        declared["parameters"] = {} if _refused(name, parameters) else parameters
+        declared["parameters"] = readable(name, parameters)
     if field(function, "strict") is True:
         declared["strict"] = True
     return {"type": "function", "function": declared}
-
-
-def _refused(name: str, parameters: dict[str, Any]) -> bool:
-    """A schema that can't be read must not cost the request: its values are strings then."""
-    if not too_deep(parameters):
-        return False
-    log.warning(
-        "The parameters of the tool %r are nested more than %d levels deep. They are not read: all of "
-        "its values are strings.",
-        name,
-        DEEPEST,
-    )
-    return True
 
 
 def tool_dicts(tools: Iterable[Any] | None) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from ..openai.checks import Problem, check_request, error_body, translate_legacy
 from ..openai.normalize import Finding, Policy, normalize_response
+from ..openai.schemas import readable
 from ..openai.sizes import size_of
 from ..openai.stream_normalize import ChatStream
 from . import metrics
@@ -80,7 +81,12 @@ def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal
 
 def _functions(tools: Any) -> list[Json] | None:
     """The tools that a model calls by name."""
-    return known_tools(tools) or None
+    known = known_tools(tools)
+    for tool in known:
+        function = tool["function"]
+        if "parameters" in function:
+            function["parameters"] = readable(function["name"], function["parameters"])
+    return known or None
 
 
 def _ids(body: Json) -> frozenset[str]:

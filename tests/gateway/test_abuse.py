@@ -10,11 +10,14 @@ from typing import Any
 
 import httpx2
 import pytest
+from toolwire.gateway import Settings
+from toolwire.gateway.exchange import Plan, answer_whole, plan
 
 from .conftest import ADMIN_KEY, PATIENCE, Server
 from .support_gateway import ask
 
 Start = Callable[..., Server]
+QWEN = Settings(format="qwen3_coder")
 
 
 def raw_request(server: Server, head: str, body: bytes = b"") -> bytes:
@@ -206,3 +209,24 @@ def test_with_a_wrong_key_nothing_is_shown(client: httpx2.Client) -> None:
     assert client.post(path, headers={"x-admin-key": ADMIN_KEY}).status_code == 404
     twice = [("x-admin-key", ADMIN_KEY), ("x-admin-key", "x")]
     assert client.get(path, headers=twice).status_code == 401
+
+
+def test_a_schema_that_is_nested_too_deeply(start_gateway: Start) -> None:
+    """It costs nobody the answer: the tool's values are strings."""
+    schema: dict[str, Any] = {"type": "integer"}
+    for _ in range(150):
+        schema = {"anyOf": [schema]}
+    parameters = {"type": "object", "properties": {"a": schema}}
+    tools = [{"type": "function", "function": {"name": "add", "parameters": parameters}}]
+    text = "<tool_call>\n<function=add>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>"
+    request = ask("tell", stream=True) | {"tools": tools}
+    request["messages"] = [{"role": "user", "content": text}]
+    url = f"{start_gateway('--format', 'qwen3_coder').url}/v1/chat/completions"
+    answer = httpx2.post(url, json=request, timeout=PATIENCE)
+    assert answer.status_code == 200
+    assert r"{\"a\": \"1\"}" in answer.text
+    # The same for an answer that is not streamed.
+    planned = plan("/v1/chat/completions", "chat", json.dumps(request).encode(), QWEN)
+    assert isinstance(planned, Plan)
+    whole = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+    assert rb"{\"a\": \"1\"}" in answer_whole(planned, json.dumps(whole).encode(), None)
