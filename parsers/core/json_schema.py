@@ -23,15 +23,15 @@ DEEPEST: Final = 256
 _MANY: Final = 1000
 
 
-def too_deep(schema: Any) -> bool:
-    """Whether a schema is nested more deeply than `DEEPEST`; also one that holds itself."""
-    level: list[Any] = [schema]
-    for _ in range(DEEPEST):
+def too_deep(value: Any, deepest: int = DEEPEST) -> bool:
+    """Whether lists and objects are nested more deeply than that; also where one holds itself."""
+    level: list[Any] = [value]
+    for _ in range(deepest):
         inner: list[Any] = []
         for part in level:
-            for value in part.values() if isinstance(part, dict) else part:
-                if isinstance(value, (dict, list)):
-                    inner.append(value)
+            for one in part.values() if isinstance(part, dict) else part:
+                if isinstance(one, (dict, list)):
+                    inner.append(one)
         if not inner:
             return False
         level = list({id(part): part for part in inner}.values()) if len(inner) > _MANY else inner

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from ..core.json_schema import too_deep
+
 _END = re.compile(rb"\r\n\r\n|\n\n|\n\r\n|\r\r(?!\n)")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _LONGEST_END = 4
@@ -40,18 +42,11 @@ def load_object(text: bytes) -> dict[str, Any] | None:
         value = json.loads(text)
     except (ValueError, RecursionError):  # not JSON, not UTF-8, too deep, or an endless number
         return None
-    return value if isinstance(value, dict) and not _too_deep(text, value) else None
-
-
-def _too_deep(text: bytes, value: Any) -> bool:
-    """Whether a value is nested so deeply that writing it again might not work."""
-    if text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
-        return False
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        inner = [one.values() if isinstance(one, dict) else one for one in level]
-        level = [one for part in inner for one in part if isinstance(one, (dict, list))]
-    return bool(level)
+    if not isinstance(value, dict):
+        return None
+    # Nested more deeply, it might not be possible to write it again. Most texts can't be: that is quick.
+    may_be_deep = text.count(b"[") + text.count(b"{") > MAX_DEPTH
+    return None if may_be_deep and too_deep(value, MAX_DEPTH) else value
 
 
 def dump(value: Any) -> bytes:
