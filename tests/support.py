@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import signal
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -88,6 +89,11 @@ def check_all_splits(
     for chunks in splits(text, pairs_under=pairs_under):
         assert events_of(format, chunks, tools) == whole, chunks
     return whole
+
+
+def heed_ctrl_c() -> None:
+    """For `preexec_fn`: a process that was started in the background hears no Ctrl-C, nor do its own."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def cut_at(text: str, places: Iterable[int]) -> list[str]:

@@ -17,6 +17,7 @@ import pytest
 
 from ..gateway.conftest import Server, free_port, upstream_server
 from ..gateway.scripted_answers import ONE
+from ..support import heed_ctrl_c
 
 # Each of them starts processes.
 pytestmark = pytest.mark.slow
@@ -207,9 +208,8 @@ def test_an_interrupted_run_leaves_what_is_finished(upstream: Server, tmp_path: 
     """After the first level, and long before the last of many."""
     to, levels = tmp_path / "serve.json", range(1, 61)
     options = ("--model", "chunked", "--streams", *map(str, levels), "--seconds", "2.5")
-    process = subprocess.Popen(
-        command(f"{upstream.url}/v1", to, *options), stderr=subprocess.PIPE, text=True
-    )
+    asked = command(f"{upstream.url}/v1", to, *options)
+    process = subprocess.Popen(asked, stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c)
     assert process.stderr is not None
     for line in process.stderr:
         if (told := re.search(r"streams at once: (\d+)", line)) and int(told[1]) > 1:

@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from ..support import heed_ctrl_c
+
 # Each of them starts processes.
 pytestmark = pytest.mark.slow
 
@@ -184,7 +186,9 @@ def test_ctrl_c_leaves_what_is_finished(tmp_path: Path, environment: dict[str, s
     report = tmp_path / "report"
     environment["STAND_IN_WAITS"] = "sglang"
     asked = command(report, "--only", "parsers", "correctness")
-    process = subprocess.Popen(asked, env=environment, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        asked, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c
+    )
     while not Path(environment["STAND_IN_MARK"]).exists():
         assert process.poll() is None
         time.sleep(0.05)
