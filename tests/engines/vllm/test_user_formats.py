@@ -52,7 +52,8 @@ def run(code: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess
 def test_vllm_reads_it(tmp_path: Path, plain_model: Path) -> None:
     (tmp_path / "mine.toml").write_text(SPEC, encoding="utf-8")
     here = Path(__file__).parent
-    done = run(CODE, tmp_path, str(plain_model), str(here), str(here.parent))
+    modules = (here, here.parent, here.parent / "plugins")
+    done = run(CODE, tmp_path, str(plain_model), *map(str, modules))
     assert done.returncode == 0, done.stderr[-3000:]
     names, answers = map(json.loads, done.stdout.splitlines()[-2:])
     assert names == ["toolwire_my_model"]
