@@ -39,6 +39,7 @@ def prose(format: str, lines: int) -> str:
     return LINE * lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [call, prose], ids=["call", "prose"])
 @pytest.mark.parametrize("format", sorted(WRITERS))
 def test_a_delta_costs_the_same_however_much_came_before(

@@ -347,6 +347,7 @@ def test_call_text_without_tools() -> None:
     assert read("call_text", "f(1) g(1)", None)[1][1] == ("g", '{"arg0": "1"}', True)
 
 
+@pytest.mark.slow
 def test_a_repeat_among_many_calls() -> None:
     calls = [f'get_weather(city="c{i}", unit="{u}")' for i in range(20) for u in "CF"]
     text = "\n".join([*calls, *reversed(calls), 'get_weather(unit="C", city="c7")'])

@@ -87,6 +87,7 @@ def test_half_a_body(start_gateway: Start, half: bytes, path: bytes) -> None:
     assert "The body of the request did not come" in error(answer)["message"]
 
 
+@pytest.mark.slow
 def test_half_a_second_request(start_gateway: Start) -> None:
     """The clock runs anew for each request of a connection."""
     server = start_gateway("--header-timeout", "3")
@@ -103,6 +104,7 @@ def test_half_a_second_request(start_gateway: Start) -> None:
     assert status(behind) == 408
 
 
+@pytest.mark.slow
 def test_a_body_that_nobody_wanted(start_gateway: Start) -> None:
     """It was answered before it had come: the connection is closed all the same."""
     server = start_gateway("--body-timeout", "5")
@@ -111,6 +113,7 @@ def test_a_body_that_nobody_wanted(start_gateway: Start) -> None:
         assert status(rest(connection)) in (404, 405)
 
 
+@pytest.mark.slow
 def test_a_slow_answer_is_not_a_slow_request(start_gateway: Start) -> None:
     server = start_gateway("--header-timeout", "3", "--body-timeout", "3")
     text = "word " * 50  # each character takes 20 ms
