@@ -1,4 +1,5 @@
-"""Compiles the core where a wheel is built; everything else about the package is in pyproject.toml.
+"""Finds the packages in parsers/, and compiles the core where a wheel is built; everything else is in
+pyproject.toml.
 
 mypyc turns the core's Python into C: the same files, about twice as quick. Where there is no C
 compiler, or Python's headers are missing, the wheel has just the Python files, and works the same.
@@ -11,14 +12,37 @@ import shutil
 import sys
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import find_packages, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import BaseError, CCompilerError
 
+#: What every token passes through: the machine, what reads each shape, and the engines' streams.
+COMPILED = (
+    "events.py",
+    "schema/*.py",
+    "core/*.py",
+    "shapes/*/read.py",
+    "shapes/call_text/repeats.py",
+    "shapes/elements/chain.py",
+    "shapes/elements/frames.py",
+    "shapes/elements/markup.py",
+    "shapes/tags/opening_tags.py",
+    "engines/model_construct.py",
+    "engines/*/messages.py",
+    "engines/*/results.py",
+    "engines/*/stream.py",
+)
 #: Data, not machinery: what others look into, as they may into any dataclass.
-INTERPRETED = {"__init__.py", "backtracking.py", "shapes.py", "spec.py"}
-#: What every token passes through behind the core, in an engine.
-STREAMS = ("sglang_results", "sglang_stream", "unchecked", "vllm_messages", "vllm_stream")
+INTERPRETED = {
+    "__init__.py",
+    "backtracking.py",
+    "channels.py",
+    "format.py",
+    "layout.py",
+    "reasoning.py",
+    "samples.py",
+    "shape.py",
+}
 WISH = os.environ.get("TOOLWIRE_COMPILE", "")
 
 
@@ -31,15 +55,17 @@ def extensions() -> list:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree("parsers", folder / "toolwire")
     package = folder / "toolwire"
-    core = [path for path in (package / "core").rglob("*.py") if path.name not in INTERPRETED]
-    paths = sorted(map(str, [*core, *(package / "engines" / f"{name}.py" for name in STREAMS)]))
+    found = [path for pattern in COMPILED for path in package.glob(pattern)]
+    paths = sorted(str(path) for path in found if path.name not in INTERPRETED)
     flags = ["--config-file=", "--ignore-missing-imports"]
-    found = mypycify([*flags, *paths], opt_level="2", debug_level="0", group_name="toolwire")
-    for extension in found:  # a warning of a compiler that mypyc does not know is no reason to stop
+    modules = mypycify([*flags, *paths], opt_level="2", debug_level="0", group_name="toolwire")
+    for (
+        extension
+    ) in modules:  # a warning of a compiler that mypyc does not know is no reason to stop
         extension.extra_compile_args = [
             flag for flag in extension.extra_compile_args if flag not in ("-Werror", "/WX")
         ]
-    return found
+    return modules
 
 
 class BuildAll(build_ext):
@@ -74,4 +100,12 @@ def say_interpreted(reason: BaseException) -> None:
     print(f"The core was not compiled ({reason}); its Python files are used as they are.")
 
 
-setup(ext_modules=compiled(), cmdclass={"build_ext": BuildAll})
+setup(
+    packages=[
+        "toolwire",
+        *(f"toolwire.{name}" for name in find_packages("parsers")),
+        "toolwire.chat_templates",
+    ],
+    ext_modules=compiled(),
+    cmdclass={"build_ext": BuildAll},
+)

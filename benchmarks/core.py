@@ -12,6 +12,10 @@ For every shape a long call is fed in tokens of four characters. Reported for ea
 * the ratio to the floor, in the middle of a long string: a class whose `feed` only returns a list with
   one event built from its chunk. Both are measured in turns in the same run.
 
+Then what thoughts cost, beside what the same text costs without them, in turns in the same run: a token
+of prose where thoughts are looked for, a token of a thought, and calls at the end of thoughts that were
+never closed, which are held until the message is over.
+
 Then, for every format, text that is made to be slow: something that stands many times in a row, at
 each place of a call where another kind of text begins. Reported is the place where four times as much
 of it costs most, as a multiple of what once as much does: 4 is linear, 16 would be quadratic.
@@ -88,6 +92,11 @@ SHAPES: dict[str, tuple[str, str, str]] = {
         "glm45",
         "<tool_call>write_file\n<arg_key>content</arg_key>\n<arg_value>",
         "</arg_value>\n</tool_call>",
+    ),
+    "elements": (
+        "minimax_m3",
+        ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="write_file">]<]minimax[>[<content>',
+        "]<]minimax[>[</content>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
     ),
     "pythonic": ("pythonic", '[write_file(content="', '")]'),
     "bare keys": (
@@ -197,6 +206,55 @@ def measure(shape: str, short: int, long: int, repeats: int) -> Row:
     )
 
 
+# -- thoughts -------------------------------------------------------------------------------------
+
+CALL = '<tool_call>\n{"name": "write_file", "arguments": {"content": "b c"}}\n</tool_call>\n'
+#: What is measured, what it is compared with, what stands before the text, and whether that is calls.
+THOUGHTS: dict[str, tuple[str, str, bool]] = {
+    "prose, thoughts looked for": ("prose", "", False),
+    "a thought": ("prose", "<think>", False),
+    "calls in unclosed thoughts": ("calls", "<think>", True),
+}
+
+
+@dataclass
+class Thought:
+    what: str
+    beside: str
+    us: float
+    us_beside: float
+    ratio: float
+
+
+def measure_thought(what: str, count: int, repeats: int) -> Thought:
+    beside, before, calls = THOUGHTS[what]
+    unit = CALL if calls else TEXT
+    text = unit * (count * TOKEN // len(unit) + 1)
+
+    def seconds(before: str, reasoning: bool) -> float:
+        parser = Parser("hermes", TOOLS, reasoning)
+        parser.feed(before)
+        chunks = [text[i : i + TOKEN] for i in range(0, len(text), TOKEN)]
+        start = time.process_time()
+        for chunk in chunks:
+            parser.feed(chunk)
+        parser.finish()
+        return (time.process_time() - start) / len(chunks) * 1e6
+
+    taken = [(seconds(before, True), seconds("", False)) for _ in range(repeats)]
+    us, us_beside = (statistics.median(each) for each in zip(*taken, strict=True))
+    return Thought(what, beside, round(us, 3), round(us_beside, 3), round(us / us_beside, 2))
+
+
+def thoughts_table(rows: list[Thought]) -> str:
+    lines = [f"{'thoughts':<28}{'us':>8}{'beside':>8}{'us':>8}{'ratio':>8}"]
+    lines += [
+        f"{row.what:<28}{row.us:>8.2f}{row.beside:>8}{row.us_beside:>8.2f}{row.ratio:>8.2f}"
+        for row in rows
+    ]
+    return "\n".join(lines)
+
+
 # -- text that is made to be slow -----------------------------------------------------------------
 
 #: What may stand many times in a row, beside a format's own delimiters.
@@ -226,7 +284,7 @@ def places(text: str) -> list[int]:
 
 
 def units(format: Format) -> list[str]:
-    literals = [*format.marks.starts.spellings, *format.marks.closes.spellings]
+    literals = [*format.delimiters.starts.spellings, *format.delimiters.closes.spellings]
     return [*UNITS, *literals, *(literal[:-1] for literal in literals if len(literal) > 1)]
 
 
@@ -295,6 +353,10 @@ def main(arguments: list[str] | None = None) -> None:
     for shape in () if chosen.only_adversarial else chosen.shape or SHAPES:
         print(f"measuring {shape} …", file=sys.stderr, flush=True)
         rows.append(measure(shape, short, long, repeats))
+    thoughts = []
+    for what in () if chosen.only_adversarial or chosen.shape else THOUGHTS:
+        print(f"measuring {what} …", file=sys.stderr, flush=True)
+        thoughts.append(measure_thought(what, long, repeats))
     worst = []
     for name in () if chosen.only_cost else chosen.format or list_formats():
         print(f"slow texts for {name} …", file=sys.stderr, flush=True)
@@ -303,11 +365,13 @@ def main(arguments: list[str] | None = None) -> None:
         result = {
             "tokens": [short, long],
             "rows": [asdict(row) for row in rows],
+            "thoughts": [asdict(row) for row in thoughts],
             "adversarial": [asdict(row) for row in worst],
         }
         print(json.dumps(result, indent=2))
         return
     tables = [table(rows, short, long)] if rows else []
+    tables += [thoughts_table(thoughts)] if thoughts else []
     print("\n\n".join(tables + ([adversarial_table(worst)] if worst else [])))
 
 

@@ -14,8 +14,9 @@ from sglang.srt.entrypoints.openai.serving_chat import OpenAIServingChat
 from sglang.srt.function_call.base_format_detector import BaseFormatDetector
 from sglang.srt.function_call.core_types import StreamingParseResult, ToolCallItem
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
-from toolwire.engines import sglang_adapter, sglang_plugin
 from toolwire.engines.names import sglang_names
+from toolwire.engines.sglang import adapter as sglang_adapter
+from toolwire.engines.sglang import plugin as sglang_plugin
 from workloads import Step
 
 LABEL = "SGLang"

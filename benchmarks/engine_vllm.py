@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from toolwire.engines import vllm_api, vllm_plugin
 from toolwire.engines.names import vllm_names
+from toolwire.engines.vllm import api as vllm_api
+from toolwire.engines.vllm import plugin as vllm_plugin
 from vllm.entrypoints.generate.base.protocol import (
     DeltaFunctionCall,
     DeltaMessage,

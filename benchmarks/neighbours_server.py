@@ -49,7 +49,7 @@ class Visit:
                 client.ask(request(self.parser, self.file, self.pace), within=self.longest)
             )
             chats = await asyncio.gather(*(self._chat(client, writing) for _ in range(NEIGHBOURS)))
-        return self._seen(writing.result(), [chat for found in chats for chat in found])
+        return self.seen(writing.result(), [chat for found in chats for chat in found])
 
     async def _chat(self, client: Client, writing: asyncio.Task[Answer]) -> list[Answer]:
         """One short answer after another, for as long as the file is written."""
@@ -58,7 +58,7 @@ class Visit:
             answers.append(await client.ask(request(self.parser, self.chat, self.pace)))
         return answers
 
-    def _seen(self, written: Answer, chats: list[Answer]) -> Seen:
+    def seen(self, written: Answer, chats: list[Answer]) -> Seen:
         gaps = [
             gap
             for chat in chats

@@ -156,7 +156,7 @@ def measure(
                 f"{target.label}, streams at once: {count}, for {seconds:g} s and the last answers"
             )
             with telling(what):
-                results.levels.append(asyncio.run(_level(site, target, count, seconds)))
+                results.levels.append(asyncio.run(measure_level(site, target, count, seconds)))
 
 
 async def _check(site: Site, target: Target) -> None:
@@ -164,7 +164,7 @@ async def _check(site: Site, target: Target) -> None:
         await client.check(target.body)
 
 
-async def _level(site: Site, target: Target, streams: int, seconds: float) -> Level:
+async def measure_level(site: Site, target: Target, streams: int, seconds: float) -> Level:
     async with site.client() as client:
         started, before = time.perf_counter(), site.processor_seconds()
         answers = await keep_busy(client, [target.body] * streams, seconds)

@@ -33,10 +33,24 @@ def tool(name: str, **properties: Any) -> dict[str, Any]:
     return {"type": "function", "function": {"name": name, "parameters": parameters}}
 
 
+#: What `nest` makes. Formats that write values as text need to be told what they are.
+NODE = {
+    "type": "object",
+    "properties": {
+        "level": {"type": "integer"},
+        "children": {"type": "array", "items": {"$ref": "#/$defs/Node"}},
+        "name": STRING,
+        "size": {"type": "number"},
+        "open": {"type": "boolean"},
+        "next": {"type": "null"},
+    },
+}
+
 TOOLS = [
     tool("write_file", path=STRING, content=STRING),
-    tool("save", data={"type": "array", "items": {"type": "object"}}),
+    tool("save", data={"type": "array", "items": {"$ref": "#/$defs/Node"}}),
 ]
+TOOLS[1]["function"]["parameters"]["$defs"] = {"Node": NODE}
 
 SENTENCE = "The quick brown fox jumps over the lazy dog, and writes it down (line by line).\n"
 CODE = (

@@ -1,33 +1,73 @@
 """toolwire turns what language models write into OpenAI tool calls, while it is being written."""
 
-from .core import reader as _reader
-from .core.events import Arguments, CallEnd, CallStart, Content, Event
-from .core.spec import Format, Wrapper
+from .core import COMPILED
+from .core.format import Format, Wrapper
+from .core.layout import CallId, Layout, TypeMark
+from .core.reasoning import ReasoningStyle
 from .errors import ToolwireError
+from .events import Arguments, CallEnd, CallStart, Content, Event, Reasoning
 from .formats import get_format, list_formats, register_format
+from .formats.parser import Parser
+from .formats.reasoning import get_reasoning, list_reasoning, register_reasoning
+from .formats.user_files import load_user_formats
+from .formats.write import write
+from .openai.constrain import Constraint, constrain
 from .openai.message import Message, ToolCall, parse
-from .parser import Parser
+from .schema.definitions import FunctionDefinition, ToolDefinition
+from .shapes import (
+    BareKeys,
+    CallText,
+    Elements,
+    ElementTypes,
+    JsonCalls,
+    Labels,
+    NamedJson,
+    Pythonic,
+    Tag,
+    Tags,
+)
 
 __version__ = "0.1.0"
-
-#: Whether the core of this installation is compiled. It does the same, quicker.
-COMPILED = not str(_reader.__file__).endswith(".py")
 
 __all__ = [
     "COMPILED",
     "Arguments",
+    "BareKeys",
     "CallEnd",
+    "CallId",
     "CallStart",
+    "CallText",
+    "Constraint",
     "Content",
+    "ElementTypes",
+    "Elements",
     "Event",
     "Format",
+    "FunctionDefinition",
+    "JsonCalls",
+    "Labels",
+    "Layout",
     "Message",
+    "NamedJson",
     "Parser",
+    "Pythonic",
+    "Reasoning",
+    "ReasoningStyle",
+    "Tag",
+    "Tags",
     "ToolCall",
+    "ToolDefinition",
     "ToolwireError",
+    "TypeMark",
     "Wrapper",
+    "constrain",
     "get_format",
+    "get_reasoning",
     "list_formats",
+    "list_reasoning",
+    "load_user_formats",
     "parse",
     "register_format",
+    "register_reasoning",
+    "write",
 ]

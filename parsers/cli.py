@@ -13,23 +13,25 @@ from typing import Annotated
 
 import typer
 
-from . import COMPILED
 from .commands.chat import chat
 from .commands.detect import detect
 from .commands.doctor import doctor
 from .commands.formats import formats
+from .commands.gateway import gateway, replay
 from .commands.new_format import new_format
 from .commands.output import USAGE, complain
 from .commands.parse import parse
 from .commands.templates import render, template
+from .commands.write import write
+from .core import COMPILED
 from .errors import ToolwireError
 from .formats.user_files import load_user_formats
-from .gateway.cli import gateway, replay
 
 #: Each command's function, and the example at the end of its help.
 COMMANDS: dict[Callable[..., int], str] = {
     formats: "toolwire formats --json",
     parse: "toolwire parse hermes --deltas --chunk 3 < output.txt",
+    write: "toolwire write kimi_k2 calls.json",
     new_format: "toolwire new-format my_model --example output.txt --tools tools.json",
     template: 'vllm serve MODEL --chat-template "$(toolwire template chatml-hermes)"',
     render: "toolwire render chatml-hermes chat.json",

@@ -134,9 +134,11 @@ def _compiled(path: Path) -> Template:
 
 
 @functools.cache
-def chat_environment() -> ImmutableSandboxedEnvironment:
+def chat_environment(
+    sandbox: type[ImmutableSandboxedEnvironment] = ImmutableSandboxedEnvironment,
+) -> ImmutableSandboxedEnvironment:
     """Jinja2 set up as transformers, and with it vLLM and SGLang, sets it up for chat templates."""
-    environment = ImmutableSandboxedEnvironment(
+    environment = sandbox(
         trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
     )
     environment.filters["tojson"] = _tojson

@@ -11,7 +11,7 @@ SLOW_MACHINES = {"deadline": None, "suppress_health_check": [HealthCheck.too_slo
 
 # The first two always search the same examples: a change is judged by itself. `explore` does not.
 settings.register_profile("fast", max_examples=8, derandomize=True, **SLOW_MACHINES)
-settings.register_profile("full", max_examples=60, derandomize=True, **SLOW_MACHINES)
+settings.register_profile("full", max_examples=40, derandomize=True, **SLOW_MACHINES)
 settings.register_profile("explore", max_examples=1000, **SLOW_MACHINES)
 settings.load_profile("full")
 
@@ -27,3 +27,30 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header() -> str:
     return f"toolwire: {toolwire.__file__} (core: {'compiled' if toolwire.COMPILED else 'Python'})"
+
+
+def _kind(name: str) -> tuple[object, ...]:
+    """What makes a difference to the machine: formats of one kind differ only in their literals."""
+    spec = toolwire.get_format(name)
+    special = any(map(spec.is_special, spec.delimiters.opens.spellings))
+    return (
+        type(spec.shape),
+        spec.bare,
+        spec.inline,
+        len(spec.wrappers),
+        special,
+        bool(spec.channels),
+        spec.layout is not None and spec.layout.type is not None,
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In `--fast`, one format of each kind stands for the others; the whole run has all of them."""
+    first = {_kind(name): name for name in reversed(toolwire.list_formats())}
+    others = set(toolwire.list_formats()) - set(first.values()) - {"hermes", "qwen3_coder"}
+    for item in items:
+        values = getattr(item, "callspec", None)
+        if values is not None and others & {
+            value for value in values.params.values() if isinstance(value, str)
+        }:
+            item.add_marker(pytest.mark.slow)

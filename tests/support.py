@@ -8,7 +8,9 @@ import signal
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from toolwire import Arguments, CallEnd, CallStart, Content, Event, Format, Parser
+from toolwire import Arguments, CallEnd, CallStart, Content, Event, Format, Parser, Reasoning
+from toolwire.openai.normalize import Policy
+from toolwire.openai.request import read_parts
 
 
 def tool(name: str, **properties: Any) -> dict[str, Any]:
@@ -26,6 +28,19 @@ GET_WEATHER = tool("get_weather", city=STRING, unit=STRING)
 TOOLS = [ADD, NOARGS, WRITE_FILE, GET_WEATHER]
 
 
+def policy_for(
+    tools: Any = None,
+    tool_choice: Any = None,
+    *,
+    one: bool = False,
+    legacy: bool = False,
+    **more: Any,
+) -> Policy:
+    """How an answer to a request with these tools is read. `one`: it asks for one call at a time."""
+    read = read_parts(tools, tool_choice, parallel=not one and not legacy, legacy=legacy)
+    return Policy(request=read, **more)
+
+
 def coalesce(events: Iterable[Event]) -> list[Event]:
     """Join neighbouring texts: what must not depend on where the text was cut."""
     joined: list[Event] = []
@@ -33,6 +48,8 @@ def coalesce(events: Iterable[Event]) -> list[Event]:
         last = joined[-1] if joined else None
         if isinstance(event, Content) and isinstance(last, Content):
             joined[-1] = Content(last.text + event.text)
+        elif isinstance(event, Reasoning) and isinstance(last, Reasoning):
+            joined[-1] = Reasoning(last.text + event.text)
         elif isinstance(event, Arguments) and isinstance(last, Arguments):
             assert event.index == last.index, "calls interleave"
             joined[-1] = Arguments(event.index, last.text + event.text)
@@ -41,8 +58,14 @@ def coalesce(events: Iterable[Event]) -> list[Event]:
     return joined
 
 
-def events_of(format: str | Format, chunks: Iterable[str], tools: Any = TOOLS) -> list[Event]:
-    parser = Parser(format, tools)
+def events_of(
+    format: str | Format,
+    chunks: Iterable[str],
+    tools: Any = TOOLS,
+    reasoning: Any = None,
+    in_reasoning: bool = False,
+) -> list[Event]:
+    parser = Parser(format, tools, reasoning, in_reasoning)
     events: list[Event] = []
     for chunk in chunks:
         events += parser.feed(chunk)
@@ -50,21 +73,35 @@ def events_of(format: str | Format, chunks: Iterable[str], tools: Any = TOOLS) -
     return coalesce(events)
 
 
-def summary(events: Iterable[Event]) -> tuple[str | None, list[tuple[str, str, bool]]]:
-    """Content, and (name, arguments, complete) of each call."""
+#: (name, arguments, complete)
+CallRead = tuple[str, str, bool]
+
+
+def summary(events: Iterable[Event]) -> tuple[str | None, list[CallRead]]:
+    """Content, and each call, of a message without thoughts."""
+    reasoning, content, calls = whole_summary(events)
+    assert reasoning is None
+    return content, calls
+
+
+def whole_summary(events: Iterable[Event]) -> tuple[str | None, str | None, list[CallRead]]:
+    """Thoughts, content, and each call."""
+    thoughts: list[str] = []
     content: list[str] = []
-    calls: list[tuple[str, str, bool]] = []
+    calls: list[CallRead] = []
     name, arguments = "", ""
     for event in events:
         if isinstance(event, Content):
             content.append(event.text)
+        elif isinstance(event, Reasoning):
+            thoughts.append(event.text)
         elif isinstance(event, CallStart):
             name, arguments = event.name, ""
         elif isinstance(event, Arguments):
             arguments += event.text
         elif isinstance(event, CallEnd):
             calls.append((name, arguments, event.complete))
-    return "".join(content) or None, calls
+    return "".join(thoughts) or None, "".join(content) or None, calls
 
 
 def splits(text: str, *, pairs_under: int = 80) -> Iterator[list[str]]:
@@ -82,12 +119,18 @@ def splits(text: str, *, pairs_under: int = 80) -> Iterator[list[str]]:
 
 
 def check_all_splits(
-    format: str | Format, text: str, tools: Any = TOOLS, *, pairs_under: int = 80
+    format: str | Format,
+    text: str,
+    tools: Any = TOOLS,
+    reasoning: Any = None,
+    in_reasoning: bool = False,
+    *,
+    pairs_under: int = 80,
 ) -> list[Event]:
     """The events of the whole text, after every way to cut it gave the same."""
-    whole = events_of(format, [text], tools)
+    whole = events_of(format, [text], tools, reasoning, in_reasoning)
     for chunks in splits(text, pairs_under=pairs_under):
-        assert events_of(format, chunks, tools) == whole, chunks
+        assert events_of(format, chunks, tools, reasoning, in_reasoning) == whole, chunks
     return whole
 
 

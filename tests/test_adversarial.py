@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire import Parser, get_format, list_formats
-from toolwire.core.json_schema import SchemaReading, too_deep
+from toolwire import Parser, constrain, get_format, list_formats
+from toolwire.schema.json_schema import SchemaReading, too_deep
 
 from .core.generate import delimiters
+from .core.thinking import MARKED, closers, openers, style_in, styles_of
 from .support import TOOLS, tool
 from .writers import WRITERS
 
@@ -42,8 +43,8 @@ def steps(work: Any, *arguments: Any) -> int:
     return count
 
 
-def read(format: str, text: str, size: int) -> None:
-    parser = Parser(format, TOOLS)
+def read(format: str, text: str, size: int, reasoning: Any = None) -> None:
+    parser = Parser(format, TOOLS, reasoning)
     for i in range(0, len(text), size):
         parser.feed(text[i : i + size])
     parser.finish()
@@ -70,6 +71,28 @@ def test_what_comes_many_times(format: str, data: st.DataObject) -> None:
     few, many = (text[:place] + unit * count + text[place:] for count in (50, 200))
     read(format, many, size)  # what is made once for a format is made now
     assert steps(read, format, many, size) < 5 * steps(read, format, few, size) + 500
+
+
+@pytest.mark.parametrize("format", MARKED)
+@given(data=st.data())
+def test_what_comes_many_times_in_thoughts(format: str, data: st.DataObject) -> None:
+    """Also calls and their openers, which may be just mentioned, and blocks of thoughts."""
+    reasoning = data.draw(styles_of(format), "style")
+    style, call = style_in(format, reasoning), WRITERS[format](CALLS)
+    begin, end = openers(style)[0], closers(style)[0]
+    text = f"{begin}Hm.\n{call}\nso {end}Yes. {begin}again{end}\n{call}\n{begin}\n{call}"
+    marks = [*delimiters(get_format(format)), *openers(style), *closers(style)]
+    whole = [f"\n{call}", f"{begin}a{end}", f"{begin}a{end}\n{call}", f"`{begin}` "]
+    units = [*COMMON, *marks, *(mark[:-1] for mark in marks if len(mark) > 1), *whole]
+    place = data.draw(st.integers(0, len(text)))
+    unit = "".join(data.draw(st.lists(st.sampled_from(units), min_size=1, max_size=3)))
+    size = data.draw(st.sampled_from([1, 5, 100_000]))
+    few, many = (text[:place] + unit * count + text[place:] for count in (25, 100))
+    read(format, many, size, reasoning)  # what is made once for a format is made now
+    assert (
+        steps(read, format, many, size, reasoning)
+        < 5 * steps(read, format, few, size, reasoning) + 500
+    )
 
 
 # -- schemas --------------------------------------------------------------------------------------
@@ -127,6 +150,19 @@ def kinds(graph: dict[str, Any]) -> None:
 @pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.__name__)
 def test_a_schema_is_read_once(graph: Any) -> None:
     assert steps(kinds, graph(400)) < 5 * steps(kinds, graph(100)) + 500
+
+
+@pytest.mark.parametrize("format", ["hermes", "qwen3_coder", "pythonic", "gemma4"])
+@pytest.mark.parametrize(
+    "graph", [chain, diamonds, listed, all_of, circles], ids=lambda graph: graph.__name__
+)
+def test_a_grammar_is_made_in_linear_time(format: str, graph: Any) -> None:
+    def grammar(n: int) -> int:
+        declared = [{"type": "function", "function": {"name": "f", "parameters": graph(n)}}]
+        return steps(constrain, format, declared, "required")
+
+    grammar(10)  # what is made once for a format is made now
+    assert grammar(400) < 5 * grammar(100) + 500
 
 
 def test_cliques() -> None:

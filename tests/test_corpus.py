@@ -1,6 +1,7 @@
-"""Cases on which three other implementations agree, where that collection is at hand.
+"""The corpus: what comes out of each text, whole and cut in many ways.
 
-It is not part of this repository: the test reads it from beside the checkout.
+The cases of this repository are in `corpus_cases`. Beside the checkout there may be a collection of
+cases on which three other implementations agree; where it is, they are tried too.
 """
 
 from __future__ import annotations
@@ -10,11 +11,46 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toolwire import parse
+import toolwire
 
-from .support import events_of
+from .corpus_cases import CASES, Case
+from .support import check_all_splits, events_of, summary
 
-CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "parity.jsonl"
+# -- our own ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_calls_and_the_content(case: Case) -> None:
+    """Every single cut, one character at a time, some random ways, and of short texts every two cuts."""
+    events = check_all_splits(case.format, case.text, case.tools, pairs_under=50)
+    assert summary(events) == (case.content, list(case.calls))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_not_streamed_is_the_same(case: Case) -> None:
+    message = toolwire.parse(case.format, case.text, case.tools)
+    calls = [(call.name, call.arguments, call.complete) for call in message.tool_calls]
+    assert (message.content, calls) == (case.content, list(case.calls))
+
+
+@pytest.mark.parametrize("shape", toolwire.shapes.ALL, ids=lambda shape: shape.kind())
+def test_every_shape_has_plain_cases_and_nasty_ones(shape: type[toolwire.shapes.Shape]) -> None:
+    """What holds for each single format is tested with what `writers` makes."""
+    names = [
+        case.name for case in CASES if isinstance(toolwire.get_format(case.format).shape, shape)
+    ]
+    assert "plain" in names
+    assert len(set(names)) > 1
+
+
+def test_no_case_is_there_twice() -> None:
+    for many in ([str(case) for case in CASES], [(case.format, case.text) for case in CASES]):
+        assert len(set(many)) == len(many)
+
+
+# -- where three others agree ----------------------------------------------------------------------
+
+SHARED = Path(__file__).parents[2] / "shared" / "corpus" / "parity.jsonl"
 
 #: Where we give more than they do, and why.
 ARGUMENTS_WERE_FINISHED = "the arguments were finished; a missing closer changes nothing"
@@ -35,19 +71,21 @@ DIFFERENT = {
 
 
 def load() -> list[dict[str, Any]]:
-    if not CORPUS.exists():
+    if not SHARED.exists():
         return []
-    return [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in SHARED.read_text(encoding="utf-8").splitlines()]
 
 
-CASES = load()
+AGREED = load()
+needs_the_collection = pytest.mark.skipif(not AGREED, reason="the collection is not here")
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+@needs_the_collection
+@pytest.mark.parametrize("case", AGREED, ids=[case["id"] for case in AGREED])
 def test_agrees_with_the_others(case: dict[str, Any]) -> None:
     chunks = [c["delta_text"] for c in case.get("chunks", ())] or [case["text"]]
     text = "".join(chunks)
-    message = parse(case["format"], text, case["tools"])
+    message = toolwire.parse(case["format"], text, case["tools"])
     calls = [{"name": c.name, "arguments": c.load()} for c in message.tool_calls if c.complete]
     assert (calls == case["calls"]) != (case["id"] in DIFFERENT)
     whole = events_of(case["format"], [text], case["tools"])
@@ -55,5 +93,6 @@ def test_agrees_with_the_others(case: dict[str, Any]) -> None:
     assert events_of(case["format"], list(text), case["tools"]) == whole
 
 
+@needs_the_collection
 def test_the_list_of_differences_is_no_longer_than_it_must_be() -> None:
-    assert not CASES or set(DIFFERENT) <= {case["id"] for case in CASES}
+    assert set(DIFFERENT) <= {case["id"] for case in AGREED}

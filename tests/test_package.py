@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from toolwire.engines import sglang_plugin, vllm_api
+from toolwire.models.releases import SGLANG, VLLM
 
 ROOT = Path(__file__).parents[1]
 ENGINES = ("vllm", "sglang")
@@ -166,7 +166,7 @@ def test_a_compiled_wheel_has_all_that_the_other_has(wheel: Path, compiled_wheel
     assert plain.keys() <= compiled.keys()
     assert all(name.partition(".")[2].endswith((".so", ".pyd")) for name in more)
     modules = {name.partition(".")[0] for name in more}
-    assert {"toolwire/core/reader", "toolwire/core/reading/tags", "toolwire/core/events"} <= modules
+    assert {"toolwire/core/window", "toolwire/shapes/tags/read", "toolwire/events"} <= modules
     assert all(f"{name}.py" in plain for name in modules - {"toolwire__mypyc"})
     assert code(compiled_wheel).items() >= code(wheel).items()
 
@@ -259,7 +259,7 @@ def imported(statement: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "modules",
-    ["toolwire", "toolwire.openai", "toolwire.engines.vllm_plugin, toolwire.engines.sglang_plugin"],
+    ["toolwire", "toolwire.openai", "toolwire.engines.vllm.plugin, toolwire.engines.sglang.plugin"],
 )
 def test_importing_it_imports_nothing_heavy(modules: str) -> None:
     found = imported(f"import {modules}")
@@ -363,12 +363,12 @@ def requirement_of(wheel: Path, extra: str) -> Requirement:
 @pytest.mark.slow
 def test_the_extras_of_engines_ask_for_the_versions_that_work(wheel: Path) -> None:
     """The same bounds as the plugins': older is refused there, newer has not been tried."""
-    (_, oldest), (_, newest) = vllm_api.OLDEST, vllm_api.NEWEST
+    (_, oldest), (_, newest) = VLLM.oldest, VLLM.newest
     vllm = requirement_of(wheel, "vllm")
     assert vllm.name == "vllm"
     assert vllm.specifier == SpecifierSet(f">=0.{oldest},<0.{newest + 1}")
     sglang = requirement_of(wheel, "sglang")
-    first, (major, minor, patch) = sglang_plugin.OLDEST, sglang_plugin.TESTED
+    first, (major, minor, patch) = SGLANG.oldest, SGLANG.newest
     after = f"{major}.{minor}.{patch + 1}"
     assert sglang.name == "sglang"
     assert sglang.specifier == SpecifierSet(f">={'.'.join(map(str, first))},<{after}")

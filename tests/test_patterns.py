@@ -16,13 +16,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire import Format, Parser, get_format, list_formats
+from toolwire import Format, Parser, ReasoningStyle, get_format, list_formats
 from toolwire.core.backtracking import costly_repeat
-from toolwire.models.propose import Sample, propose
+from toolwire.core.samples import Sample
+from toolwire.formats.reasoning import STYLES
+from toolwire.models.propose import propose
 
+from .core.thinking import closers, openers
 from .formats.generate import SHAPES, formats_and_texts
 from .support import TOOLS
-from .writers import WRITERS
+from .writers import ALONE, WRITERS
 
 SOURCES = sorted((Path(__file__).parents[1] / "parsers").rglob("*.py"))
 USES = {"match", "fullmatch", "search", "finditer", "findall", "sub", "split"}
@@ -180,9 +183,9 @@ class Watch:
             assert not slow, f"{pattern} is slow for texts with many {slow!r} in a row"
 
 
-def use(format: Format, text: str, tools: Any) -> None:
+def use(format: Format, text: str, tools: Any, reasoning: Any = None) -> None:
     for size in (1, 7, len(text) or 1):
-        parser = Parser(format, tools)
+        parser = Parser(format, tools, reasoning)
         for i in range(0, len(text), size):
             parser.feed(text[i : i + size])
         parser.finish()
@@ -201,6 +204,17 @@ def test_patterns_of_a_format(name: str) -> None:
     watch.check()
 
 
+@pytest.mark.parametrize("name", ["hermes", "json", "qwen3_coder", "pythonic", "call_text"])
+@pytest.mark.parametrize("style", STYLES, ids=lambda style: style.name)
+def test_patterns_of_a_style(style: ReasoningStyle, name: str) -> None:
+    begin, end, call = openers(style)[0], closers(style)[0], WRITERS[name]([("add", {"a": 1})])
+    text = f"{begin}Hm.\n{call}\nso{end}Yes `{begin}` {begin}a{end}\n{call}\n{end}{begin}b\n{call}"
+    with Watch() as watch:
+        use(replace(get_format(name)), text, TOOLS, style)
+    assert any(begin[:3] in pattern.replace("\\", "") for pattern, _ in watch.seen)
+    watch.check()
+
+
 @pytest.mark.parametrize("shapes", SHAPES.values(), ids=[shape.__name__ for shape in SHAPES])
 @given(data=st.data())
 def test_patterns_of_any_format(shapes: Any, data: st.DataObject) -> None:
@@ -210,7 +224,7 @@ def test_patterns_of_any_format(shapes: Any, data: st.DataObject) -> None:
     watch.check()
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("name", [name for name in WRITERS if name not in ALONE])
 def test_patterns_of_what_is_proposed(name: str) -> None:
     one, two = ("get_weather", {"city": "Oslo", "days": 3}), ("send_mail", {"to": "Ann Lee"})
     with Watch() as watch:

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import ToolwireError
-from ..gateway.cli import extra
 from ..openai import Message
 from .chat_answer import Answer, essence
 from .chat_tools import TOOLS, declarations, run_call
 from .chat_view import PlainView, make_view
+from .gateway import extra
 from .output import FINDINGS, complain
 
 if TYPE_CHECKING:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..core.spec import Format
+from ..core.format import Format
 from ..errors import ToolwireError
 from ..formats import list_formats
 from ..formats.toml_specs import dump_format
 from ..formats.user_files import VARIABLE
 from ..models.detect import Detection, detect_model
 from ..models.files import ModelFiles, read_model
+from ..models.reasoning import ShownReasoning
 from ..templates import get_template
 from .output import FINDINGS, as_json, styled, visible
 
@@ -141,8 +143,9 @@ def _as_text(files: ModelFiles, found: Detection, advice: _Advice | None) -> str
     parser = f"toolwire_{found.format}" if found.format else "none"
     own = "the model's own, in " if not _by_itself(files) else ""
     source = f"{own}{files.template_source}" if files.templates else "none"
-    lines = [f"parser    {styled(parser, bold=True)}", f"template  {source}", ""]
-    lines += found.why
+    lines = [f"parser    {styled(parser, bold=True)}", f"template  {source}"]
+    lines += [f"reasoning {_reasoning(found.reasoning)}"] if found.reasoning.markers else []
+    lines += ["", *found.why]
     if found.proposal and advice:
         lines += ["", dump_format(found.proposal).rstrip(), ""]
         lines += [f"This is the new format; the commands expect it in {advice.spec_file}."]
@@ -157,6 +160,16 @@ def _as_text(files: ModelFiles, found: Detection, advice: _Advice | None) -> str
     return "\n".join(line if line.startswith("parser ") else visible(line) for line in lines)
 
 
+def _reasoning(reasoning: ShownReasoning) -> str:
+    text = " … ".join(map(repr, reasoning.markers or ()))
+    if reasoning.opened:
+        text += ", opened by the prompt"
+    if reasoning.switch:
+        default = " (as it is if nothing is said)" if reasoning.off_by_default else ""
+        text += f", off with {reasoning.switch}={json.dumps(reasoning.off)}{default}"
+    return text
+
+
 def _as_json(files: ModelFiles, found: Detection, advice: _Advice | None) -> str:
     commands = _commands(files, advice) if advice else {"vllm": None, "sglang": None}
     return as_json(
@@ -165,7 +178,9 @@ def _as_json(files: ModelFiles, found: Detection, advice: _Advice | None) -> str
             "parser": f"toolwire_{found.format}" if found.format else None,
             "formats": list(found.formats),
             "proposal": dump_format(found.proposal) if found.proposal else None,
+            "hinted": found.hinted,
             "shows_tools": found.shows_tools,
+            "reasoning": asdict(found.reasoning),
             "template_source": files.template_source or None,
             "frame": found.frame,
             "template": found.template,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..core.spec import Format
+from ..core.format import Format
 from ..errors import ToolwireError
 from ..formats import get_format
 from ..models.detect import detect_model

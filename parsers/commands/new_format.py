@@ -10,16 +10,18 @@ from typing import Annotated, Any
 
 import typer
 
-from ..core.spec import Format
-from ..core.tools import read_tools as tools_by_name
+from ..core.format import Format
+from ..core.samples import Sample
 from ..errors import ToolwireError
 from ..formats import get_format, list_formats
 from ..formats.registry import BUILT_IN, check_free
 from ..formats.toml_specs import load_formats
-from ..models.cuts import same_json
-from ..models.propose import Sample, propose, proven, tools_for
+from ..formats.tools_for import tools_for
+from ..models.guess_calls import guess_calls
+from ..models.propose import propose, proven
 from ..openai import DeltaStream, Message, accumulate
-from .guess_calls import guess_calls
+from ..schema.tools import read_tools as tools_by_name
+from ..shapes.find_json import same_json
 from .new_format_files import SKELETON_SAMPLE, calls_of, skeleton, spec_text, test_text
 from .output import FINDINGS, complain, visible
 from .reading import is_objects, read_json, read_text, read_tools

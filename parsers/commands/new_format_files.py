@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from string import Template
 from typing import Any
 
-from ..core.spec import Format
+from ..core.format import Format
+from ..core.samples import Sample
 from ..errors import ToolwireError
 from ..formats.toml_specs import dump_format
-from ..models.cuts import Sample, same_json
 from ..openai.message import Message, parse
+from ..shapes import ALL, Shape
+from ..shapes.find_json import same_json
 
 HEADING = (
     "# How a model writes its tool calls. docs/adding-a-format.md says what the keys mean.\n\n"
@@ -38,13 +40,7 @@ open = "<tool_call>"
 close = "</tool_call>"
 
 # How a call itself is written:
-#   json_calls   {"name": "NAME", "arguments": {…}}     name_keys, argument_keys, name_is_key
-#   named_json   NAME[ARGS]{…}                          separator, id_separator, header
-#   labels       name: NAME, and a line arguments: {…}  name_label, argument_labels
-#   tags         <do=NAME><with=K>V</with></do>         call, parameter, parameter_close, close
-#   bare_keys    call:NAME{k:<|"|>v<|"|>,n:42}          quote, prefix
-#   pythonic     [NAME(k="v", n=42)]
-#   call_text    NAME(k="v", n=42) in plain text, with nothing around it
+$kinds
 [shape]
 kind = "json_calls"
 """
@@ -122,7 +118,12 @@ def test_nothing_is_lost(written, content, calls):
 
 
 def skeleton(name: str) -> str:
-    return SKELETON.substitute(name=name)
+    return SKELETON.substitute(name=name, kinds="\n".join(map(_kind_line, ALL)))
+
+
+def _kind_line(shape: type[Shape]) -> str:
+    """A shape as a comment: its kind, what it looks like, and its keys."""
+    return f"#   {shape.kind():<12} {shape.looks:<38} {', '.join(shape.field_names())}".rstrip()
 
 
 def spec_text(spec: Format) -> str:

@@ -9,91 +9,52 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from typing import Final
 
-from .building import ObjectBuilder
-from .loose import Dialect, LooseReader, ignore_key, ignore_value, literal, unfinished
-from .marks import Marks
-from .names import LONGEST
-from .reader import Reader, Sink, Step
-from .schema import Kind, encode
-from .tools import Tool
+from ..schema.kinds import Kind, encode
+from ..schema.tools import Tool
+from .delimiters import Delimiters
+from .loose import Dialect, LooseReader, literal, unfinished
+from .names import LONGEST, word_ahead
+from .object_builder import ObjectBuilder
+from .sinks import Pieces, Sink
+from .window import Step, Window
 
-_WORD: Final = re.compile("[A-Za-z0-9_.-]*").match
-#: a keyword that is there to the last, and what follows it
-_KEYWORD: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]{0,100})[ \t]?=(?=[^=])").match
+#: a keyword; its equals sign, if there is one, or two, which are no sign of a keyword
+_KEYWORD: Final = re.compile(
+    rf"([A-Za-z_][A-Za-z0-9_.-]{{0,{LONGEST}}})[ \t]{{0,{LONGEST}}}(={{0,2}})"
+).match
 _LITERAL_START: Final = frozenset("\"'-0123456789[{(")
 _LITERAL_WORDS: Final = frozenset({"true", "false", "null", "True", "False", "None"})
 
 
-class Output:
-    """Where arguments go: their text, and word of each member as it begins and ends."""
-
-    __slots__ = ("on_key", "on_value", "write")
-
-    def __init__(
-        self,
-        write: Sink,
-        on_key: Callable[[str], None] = ignore_key,
-        on_value: Callable[[], None] = ignore_value,
-    ) -> None:
-        self.write = write
-        self.on_key = on_key
-        self.on_value = on_value
-
-
-def word_ahead(r: Reader, offset: int) -> Step[str]:
-    """The name that stands `offset` characters ahead, without reading it."""
-    end = offset
-    while True:
-        end = _WORD(r.text, r.pos + end).end() - r.pos  # type: ignore[union-attr]  # always matches
-        if r.pos + end < len(r.text) or r.eof or end - offset > LONGEST:
-            return r.text[r.pos + offset : r.pos + end]
-        yield
-
-
-def char_ahead(r: Reader, offset: int) -> Step[str]:
-    """The character `offset` ahead, or "" at the end of the message."""
-    while r.pos + offset >= len(r.text) and not r.eof:
-        yield
-    return r.text[r.pos + offset : r.pos + offset + 1]
-
-
-def _whole_keyword(r: Reader) -> tuple[str, int] | None:
-    """What `_keyword_ahead` gives, where all of the keyword is there."""
-    found = _KEYWORD(r.text, r.pos)
-    return (found[1], found.end() - r.pos) if found else None
-
-
-def _keyword_ahead(r: Reader) -> Step[tuple[str, int]]:
+def keyword_ahead(w: Window) -> tuple[str, int] | None:
     """The keyword that stands here and how long it is with its `=`; ("", 0) if there is none."""
-    word = yield from word_ahead(r, 0)
-    if not word or not (word[0].isalpha() or word[0] == "_"):
-        return "", 0
-    end = len(word)
-    while (yield from char_ahead(r, end)) in (" ", "\t") and end < len(word) + LONGEST:
-        end += 1
-    if (yield from char_ahead(r, end)) != "=" or (yield from char_ahead(r, end + 1)) == "=":
-        return "", 0
-    return word, end + 1
+    found = _KEYWORD(w.text, w.pos)
+    end = found.end() if found else w.pos
+    if end == len(w.text) and not w.eof:
+        return None
+    return (found[1], end - w.pos) if found and found[2] == "=" else ("", 0)
 
 
-def arguments_begin(r: Reader, bare_words: bool) -> Step[bool]:
+def arguments_begin(w: Window, bare_words: bool) -> Step[bool]:
     """Behind the parenthesis: do arguments begin here, or end at once? Reads nothing.
 
     `bare_words`: whether a word without quotes may be a value.
     """
-    offset = 0
-    _, length = _whole_keyword(r) or (yield from _keyword_ahead(r))
-    if length:
-        offset = length
-        while (yield from char_ahead(r, offset)).isspace() and offset < length + LONGEST:
-            offset += 1
-    c = yield from char_ahead(r, offset)
+    while (keyword := keyword_ahead(w)) is None:
+        yield
+    offset = length = keyword[1]
+    while (c := w.peek(offset)) is None:
+        yield
+    while length and c.isspace() and offset < length + LONGEST:
+        offset += 1
+        while (c := w.peek(offset)) is None:
+            yield
     if not c or c in ",)" or c in _LITERAL_START:
         return bool(c) and (c in _LITERAL_START or (c == ")" and not offset))
-    word = yield from word_ahead(r, offset)
+    while (word := word_ahead(w, offset)) is None:
+        yield
     return bare_words or word in _LITERAL_WORDS
 
 
@@ -102,42 +63,47 @@ class CallArguments:
 
     def __init__(
         self,
-        r: Reader,
-        marks: Marks,
+        window: Window,
+        delimiters: Delimiters,
         dialect: Dialect,
         tool: Tool,
-        output: Output,
+        sink: Sink,
         *,
         declared: bool,
         text_like: bool,
     ) -> None:
         """`text_like`: call text, where a declared type wins over quotes, and positional values of a
         tool that is not declared are strings."""
-        self.r = r
-        self.loose = LooseReader(r, marks, dialect)
+        self.window = window
+        self.loose = LooseReader(window, delimiters, dialect)
         self.tool = tool
         self.declared = declared
         self.text_like = text_like
-        self.output = output
-        self.object = ObjectBuilder(output.write)
+        self.sink = sink
+        self.object = ObjectBuilder(sink)
         self.position = 0
 
     def read(self) -> Step[bool]:
         """Behind the parenthesis: read up to the closing one. Returns whether it came."""
-        r = self.r
+        w = self.window
         while True:
-            if r.space() is None:
-                yield from r.skip_space()
-            while (c := r.next()) is None:
+            while w.space() is None:
                 yield
-            if not c or (self.loose.delimited and (yield from self.loose.at_delimiter())):
+            while (c := w.peek()) is None:
+                yield
+            if not c:
                 return False
+            if self.loose.delimited:
+                while (cut_off := self.loose.at_delimiter()) is None:
+                    yield
+                if cut_off:
+                    return False
             if c == ")":
-                r.take(r.pos + 1)
+                w.take(w.pos + 1)
                 self.object.close()
                 return True
             if c == ",":
-                r.take(r.pos + 1)
+                w.take(w.pos + 1)
             elif c == "{" and not self.position and not self.object.keys:
                 return (yield from self._whole_object())
             elif not (yield from self._argument()):
@@ -145,28 +111,30 @@ class CallArguments:
 
     def _whole_object(self) -> Step[bool]:
         """One positional object is the arguments."""
-        output = self.output
-        finished = yield from self.loose.container(
-            output.write, on_key=output.on_key, on_value=output.on_value
-        )
+        w = self.window
+        finished = yield from self.loose.container(self.sink, members=True)
         if not finished:
             return False
         rest, _ = yield from self.loose.word(")")
         rest = rest.lstrip(",").strip()
         if rest:
-            output.write(rest)
-        if (yield from self.r.peek()) == ")":
-            self.r.take(self.r.pos + 1)
+            self.sink.write(rest)
+        while (c := w.peek()) is None:
+            yield
+        if c == ")":
+            w.take(w.pos + 1)
         return True
 
     def _argument(self) -> Step[bool]:
-        r = self.r
-        key, length = _whole_keyword(r) or (yield from _keyword_ahead(r))
+        w = self.window
+        while (keyword := keyword_ahead(w)) is None:
+            yield
+        key, length = keyword
         as_text = False
         if length:
-            r.take(r.pos + length)
-            if r.space() is None:
-                yield from r.skip_space()
+            w.take(w.pos + length)
+            while w.space() is None:
+                yield
         else:
             names = self.tool.parameters
             known = self.position < len(names)
@@ -174,61 +142,66 @@ class CallArguments:
             as_text = self.text_like and not self.declared
             self.position += 1
         self.object.key(key)
-        self.output.on_key(key)
+        self.sink.on_key(key)
         kind = Kind(frozenset({"string"})) if as_text else self.tool.kind(key)
         if not (yield from self._value(kind)):
             return False
-        self.output.on_value()
+        self.sink.on_value()
         return True
 
     def _value(self, kind: Kind) -> Step[bool]:
-        write = self.output.write
-        while (quote := self.loose.quotes.seen(self.r)) is None:
+        w, sink = self.window, self.sink
+        while (quote := self.loose.quote()) is None:
             yield
         if quote:
             finished = yield from self._quoted(quote, kind)
-        elif (yield from self.r.peek()) in ("[", "{", "("):
+        elif w.peek() in ("[", "{", "("):
             finished = yield from self._bracketed(kind)
         else:
-            word, finished = yield from self.loose.word(",)")
-            quote = (yield from self.loose.quote()) if finished else ""
-            if quote:  # r"…", f'…'
-                finished = yield from self._quoted(quote, kind)
-            elif finished:
-                write(literal(word, kind))
-            else:
-                write(unfinished(word))
+            finished = yield from self._word(kind)
         if not finished:
             return False
-        if (following := self.r.next()) and following in ",)":
+        if (following := w.peek()) and following in ",)":
             return True
         rest, finished = yield from self.loose.word(",)")
         if rest:  # something behind the value: as it is written
-            write(f" {rest}")
+            sink.write(f" {rest}")
         return finished
 
+    def _word(self, kind: Kind) -> Step[bool]:
+        word, finished = yield from self.loose.word(",)")
+        if not finished:
+            self.sink.write(unfinished(word))
+            return False
+        while (quote := self.loose.quote()) is None:
+            yield
+        if quote:  # r"…", f'…'
+            return (yield from self._quoted(quote, kind))
+        self.sink.write(literal(word, kind))
+        return True
+
     def _quoted(self, quote: str, kind: Kind) -> Step[bool]:
-        write = self.output.write
+        sink = self.sink
         if self.text_like and kind.types and "string" not in kind.types:
-            pieces: list[str] = []
-            closed = yield from self.loose.string(quote, pieces.append)
-            text = '"' + "".join(pieces) + '"'
+            pieces = Pieces()
+            closed = yield from self.loose.string(quote, pieces)
+            text = '"' + pieces.take() + '"'
             value = kind.json_of(_decoded(text)) if closed else None
-            write(value or (text if closed else text[:-1]))
+            sink.write(value or (text if closed else text[:-1]))
             return closed
-        write('"')
-        closed = yield from self.loose.string(quote, write)
+        sink.write('"')
+        closed = yield from self.loose.string(quote, sink)
         if closed:
-            write('"')
+            sink.write('"')
         return closed
 
     def _bracketed(self, kind: Kind) -> Step[bool]:
         if not (kind.types and kind.text_only):
-            return (yield from self.loose.container(self.output.write))
-        pieces: list[str] = []  # a declared string: the value is text
-        finished = yield from self.loose.container(pieces.append)
-        text = encode("".join(pieces))
-        self.output.write(text if finished else text[:-1])
+            return (yield from self.loose.container(self.sink))
+        pieces = Pieces()  # a declared string: the value is text
+        finished = yield from self.loose.container(pieces)
+        text = encode(pieces.take())
+        self.sink.write(text if finished else text[:-1])
         return finished
 
 

@@ -10,14 +10,16 @@ another way. Whoever called it reads that with care, and calls it again behind i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from .literals import KEEP, MOST_REPEATS, any_of, cut_off, first_characters
-from .reader import Reader, Shortcut, Sink
-from .schema import encode, python_word
+from ..schema.kinds import encode, python_word
+from .literals import MOST_REPEATS, POSSESSIVE, any_of, cut_off, first_characters
+from .sinks import Pieces, Sink
+from .window import FastPath
 
 STRUCTURE: Final = frozenset("{[(}]),:")
+_SPACE: Final = re.compile(r"\s+").match
 _CLOSING: Final = {"{": "}", "[": "]", "(": ")"}
 #: A word that JSON or Python knows: what it means needs no second look.
 KNOWN_WORD: Final = (
@@ -33,8 +35,8 @@ _MOST_PIECES: Final = 1000
 
 def _same_in_json(quote: str, closes: Iterable[str], escapes: bool) -> str:
     """A pattern for text inside a string that JSON writes just so: all there is, or much of it."""
-    plain = rf"[^\x00-\x1f{first_characters((*closes, quote), chr(34) + chr(92))}]*{KEEP}"
-    return rf'{plain}(?:\\["\\/bfnrt]{plain}){{0,{MOST_REPEATS}}}{KEEP}' if escapes else plain
+    plain = rf"[^\x00-\x1f{first_characters((*closes, quote), chr(34) + chr(92))}]*{POSSESSIVE}"
+    return rf'{plain}(?:\\["\\/bfnrt]{plain}){{0,{MOST_REPEATS}}}{POSSESSIVE}' if escapes else plain
 
 
 def here_or_cut(literals: Sequence[str]) -> str:
@@ -45,8 +47,8 @@ def here_or_cut(literals: Sequence[str]) -> str:
 class Tokens:
     """What `Nesting.read` can tell without a doubt, in one dialect of one format.
 
-    The groups of `match` are the whitespace in front; for each quote a string's text, and its end if
-    it is there; a word that is known; any other word. So a string's text has an even number.
+    The groups of `match` are for each quote a string's text, and its end if it is there; a word that
+    is known; any other word. So a string's text has an odd number.
     """
 
     __slots__ = ("begun", "known", "match", "quotes", "rest", "same", "structure")
@@ -59,7 +61,7 @@ class Tokens:
         #: brackets, commas and colons that no delimiter begins with
         self.structure = STRUCTURE - first
         self.quotes = quotes
-        self.known = 2 * len(quotes) + 2
+        self.known = 2 * len(quotes) + 1
         no_quote = f"(?![{first_characters(quotes)}])"
         #: what is best left in the window until it is decided: a quote, and a word that is short
         #: (a long one would be looked at too often)
@@ -74,15 +76,15 @@ class Tokens:
         branches = [_begin(quote, quotes) + rest[quote] for quote in quotes]
         ends = first_characters((), "".join(set(",:]})") - first))
         if ends:
-            marks = ",:()[]{}" + chr(34) + chr(39)
-            begin = rf"[^\s{first_characters((*stops, *quotes), marks)}]"
-            within = rf"[^{first_characters(stops, marks)}]"
+            punctuation = ",:()[]{}" + chr(34) + chr(39)
+            begin = rf"[^\s{first_characters((*stops, *quotes), punctuation)}]"
+            within = rf"[^{first_characters(stops, punctuation)}]"
             word = rf"{begin}{within}{{0,{_LONGEST_WORD - 1}}}"
             branches += [rf"({KNOWN_WORD})\s{{0,9}}(?=[{ends}])", rf"({word})(?=[{ends}])"]
         token = "|".join(branches)
         if stops:
             token = f"(?!{here_or_cut(stops)})(?:{token})"
-        self.match = re.compile(rf"(\s*)(?:{token})?").match
+        self.match = re.compile(token).match
 
 
 def _begin(quote: str, quotes: Sequence[str]) -> str:
@@ -93,16 +95,25 @@ def _begin(quote: str, quotes: Sequence[str]) -> str:
 
 
 class Nesting:
-    """The brackets, commas and colons of a container on their way out as JSON."""
+    """The brackets, commas and colons of a container on their way out as JSON.
+
+    What `read` reads is written at once in the end, but for the outermost members: who hears of them
+    has to have seen all that stands before, and nothing behind.
+    """
 
     __slots__ = (
         "_before",
-        "_fixed",
+        "_colon",
+        "_comma",
+        "_fast",
+        "_fast_paths",
         "_key",
-        "_on_key",
-        "_on_value",
+        "_members",
         "_open",
-        "_passing",
+        "_out",
+        "_spacing_kept",
+        "_tokens",
+        "_typed",
         "at_key",
         "closed",
         "key",
@@ -114,23 +125,27 @@ class Nesting:
         self,
         tokens: Tokens,
         sink: Sink,
-        on_key: Callable[[str], None],
-        on_value: Callable[[], None],
         *,
+        members: bool,
         spacing_kept: bool,
         typed: bool,
+        fast: bool,
     ) -> None:
-        """`on_key` and `on_value` hear of the outermost members. `typed`: their words have declared
-        kinds, which are not known here."""
+        """`members`: the sink hears of the outermost members. `typed`: their words have declared
+        kinds, which are not known here. `fast`: whether tokens are read here, and not just what
+        stands between them."""
         self.sink = sink
-        self._on_key = on_key
-        self._on_value = on_value
-        comma, colon = (",", ":") if spacing_kept else (", ", ": ")
-        self._fixed = (tokens, comma, colon, spacing_kept, typed)
+        self._tokens = tokens
+        self._members = members
+        self._spacing_kept = spacing_kept
+        self._typed = typed
+        self._fast = fast
+        self._comma, self._colon = (",", ":") if spacing_kept else (", ", ": ")
         self._open: list[str] = []  # what should close the brackets that are open
+        self._out: list[str] = []  # what is still to be written
         self._before: list[str] = []  # commas and spacing: they wait, a comma may be one too many
-        self._key: list[str] = []  # the key that is being read
-        self._passing: dict[tuple[str, bool], Shortcut | None] = {}
+        self._key = Pieces()  # the key that is being read
+        self._fast_paths: dict[tuple[str, bool], FastPath] = {}
         self.at_key = False
         self.closed = False
         self.key: str | None = None  # the last one
@@ -145,51 +160,49 @@ class Nesting:
     def flush(self) -> None:
         """A key or a value follows: what waited for it goes out."""
         if self._before:
-            self.sink("".join(self._before))
+            self.sink.write("".join(self._before))
             self._before.clear()
 
     def begin_string(self, quote: str) -> None:
         self.quote = quote
         if not self.at_key:
-            self.sink('"')
+            self.sink.write('"')
 
     def string_sink(self) -> Sink:
-        """Where the text of the string at hand goes: a key is kept until it is whole.
+        """Where the text of the string at hand goes: a key is kept until it is whole."""
+        return self._key if self.at_key else self.sink
 
-        (No property: compiled, a call of what it gives would be lost.)
-        """
-        return self._key.append if self.at_key else self.sink
-
-    def passing(self, r: Reader) -> Shortcut | None:
-        """The shortcut inside the string at hand."""
+    def fast_path(self) -> FastPath:
+        """For chunks inside the string at hand."""
         place = (self.quote, self.at_key)
-        shortcut = self._passing.get(place)
-        if shortcut is None:
-            plain = self._fixed[0].same[self.quote]
-            self._passing[place] = shortcut = r.passing(plain.fullmatch, self.string_sink())
-        return shortcut
+        fast_path = self._fast_paths.get(place)
+        if fast_path is None:
+            fast_path = self.string_sink().fast_path(self._tokens.same[self.quote].fullmatch)
+            self._fast_paths[place] = fast_path
+        return fast_path
 
     def end_string(self, closed: bool) -> None:
         self.quote = ""
         if self.at_key:
-            key = "".join(self._key)
-            self._key.clear()
-            self.sink(f'"{key}"' if closed else f'"{key}')
+            key = self._key.take()
+            self.sink.write(f'"{key}"' if closed else f'"{key}')
             if closed:
                 self.key_read(key)
         elif closed:
-            self.sink('"')
+            self.sink.write('"')
             self.value_read()
 
     def key_read(self, key: str) -> None:
         self.key = key
         self.at_key = False
-        if len(self._open) == 1:
-            self._on_key(key)
+        if self._members and len(self._open) == 1:
+            self._write()
+            self.sink.on_key(key)
 
     def value_read(self) -> None:
-        if len(self._open) == 1:
-            self._on_value()
+        if self._members and len(self._open) <= 1:
+            self._write()
+            self.sink.on_value()
 
     # -- the hot loop -------------------------------------------------------------------------
 
@@ -197,127 +210,116 @@ class Nesting:
         """Read tokens from `pos` on, up to the last bracket; returns where it stopped.
 
         `sure` is where no delimiter of the format stands though it may seem so.
-
-        All is in one place and in local names since this is where the time goes. What is read is
-        written at once in the end, but for the outermost members: who hears of them has to have seen
-        all that stands before, and nothing behind.
         """
         if self.quote:
-            pos = self._read_string(text, pos)
+            if self._fast:
+                pos = self._read_string(text, pos)
             if self.quote:
                 return pos
-        tokens, comma, colon, spacing_kept, typed = self._fixed
-        structure, match, known = tokens.structure, tokens.match, tokens.known
-        brackets, before, at_key = self._open, self._before, self.at_key
-        out: list[str] = []
-        last = len(text) - 1
+        structure, last = self._tokens.structure, len(text) - 1
         while pos <= last:
             c = text[pos]
             if c in structure or (pos == sure and c in STRUCTURE):
                 pos += 1
                 if c in "]})":
-                    if before:
-                        if comma not in before:
-                            out += before
-                        before.clear()
-                    # A bracket that closes another one than it should is passed on as it is.
-                    out.append("]" if brackets.pop() == c == ")" else c)
-                    at_key = False
-                    if len(brackets) <= 1:
-                        self._write(out)
-                        self._on_value()
-                        if not brackets:
-                            self.closed = True
-                            break
-                    continue
-                if c == ",":
-                    before.append(comma)
-                    at_key = brackets[-1] == "}"
+                    self._close(c)
+                    if self.closed:
+                        break
+                elif c in ",:":
+                    self._separate(c)
+                    if pos <= last and text[pos] == " ":  # most often one is all there is
+                        pos += 1
+                        if self._spacing_kept:
+                            self._before.append(" ")
                 else:
-                    if before:
-                        out += before
-                        before.clear()
-                    if c != ":":
-                        out.append("[" if c == "(" else c)
-                        brackets.append(_CLOSING[c])
-                        at_key = c == "{"
-                        continue
-                    out.append(colon)
-                    at_key = False
-                if pos <= last and text[pos] == " ":  # most often one is all there is
-                    pos += 1
-                    if spacing_kept:
-                        before.append(" ")
-                continue
-            if pos == last:  # one character is no token
-                if c.isspace():
-                    pos += 1
-                    if spacing_kept:
-                        before.append(c)
-                break
-            found = match(text, pos)
-            assert found
-            group = found.lastindex
-            if c.isspace():
-                start = found.end(1)
-                if spacing_kept:
-                    before.append(text[pos:start])
-                pos = start
-                if group == 1:
-                    continue
-            elif group == 1:
-                break
-            assert group
-            if group >= known and not at_key and (group > known or typed):
-                break
-            pos = found.end()
-            if before:
-                out += before
-                before.clear()
-            if group >= known:
-                token = found[group]
-                if at_key:
-                    token = token.rstrip()
-                    out.append(encode(token))
-                else:
-                    out.append(python_word(token))
-            elif group % 2:
-                token = found[group - 1]
-                out.append(f'"{token}"')
-            else:  # a string whose end is not in sight
-                self.at_key = at_key
-                self._write(out)
-                self.begin_string(tokens.quotes[group // 2 - 1])
-                if token := found[group]:
-                    self.string_sink()(token)
-                return pos
-            if at_key:
-                at_key = False
-                self.key = token
-                if len(brackets) == 1:
-                    self._write(out)
-                    self._on_key(token)
-            elif len(brackets) == 1:
-                self._write(out)
-                self._on_value()
-            if len(out) > _MOST_PIECES:
-                self._write(out)
-        if out:
-            self.sink("".join(out))
-        self.at_key = at_key
+                    self._begin(c)
+            elif c.isspace():
+                end = _SPACE(text, pos).end()  # type: ignore[union-attr]  # one stands here
+                if self._spacing_kept:
+                    self._before.append(text[pos:end])
+                pos = end
+            else:
+                end = self._read_token(text, pos) if pos < last else pos
+                if end == pos:
+                    break
+                pos = end
+                if self.quote:
+                    break
+        self._write()
         return pos
+
+    def _begin(self, bracket: str) -> None:
+        self._pass_before()
+        self._out.append("[" if bracket == "(" else bracket)
+        self._open.append(_CLOSING[bracket])
+        self.at_key = bracket == "{"
+
+    def _separate(self, c: str) -> None:
+        if c == ",":
+            self._before.append(self._comma)
+            self.at_key = self._open[-1] == "}"
+        else:
+            self._pass_before()
+            self._out.append(self._colon)
+            self.at_key = False
+
+    def _close(self, bracket: str) -> None:
+        if self._comma in self._before:
+            self._before.clear()
+        self._pass_before()
+        # A bracket that closes another one than it should is passed on as it is.
+        self._out.append("]" if self._open.pop() == bracket == ")" else bracket)
+        self.at_key = False
+        self.value_read()
+        self.closed = not self._open
+
+    def _read_token(self, text: str, pos: int) -> int:
+        """Read a word or a string, as far as it is there; returns where it ends, which is `pos` where
+        that can't be told."""
+        tokens, out = self._tokens, self._out
+        found = tokens.match(text, pos) if self._fast else None
+        if found is None:
+            return pos
+        group, known = found.lastindex or 0, tokens.known
+        if group >= known and not self.at_key and (group > known or self._typed):
+            return pos
+        self._pass_before()
+        if group >= known:
+            token = found[group].rstrip() if self.at_key else found[group]
+            out.append(encode(token) if self.at_key else python_word(token))
+        elif group % 2 == 0:
+            token = found[group - 1]
+            out.append(f'"{token}"')
+        else:  # a string whose end is not in sight
+            self._write()
+            self.begin_string(tokens.quotes[group // 2])
+            if token := found[group]:
+                self.string_sink().write(token)
+            return found.end()
+        if self.at_key:
+            self.key_read(token)
+        else:
+            self.value_read()
+        if len(out) > _MOST_PIECES:
+            self._write()
+        return found.end()
 
     def _read_string(self, text: str, pos: int) -> int:
         """The same inside a string."""
-        found = self._fixed[0].rest[self.quote](text, pos)
+        found = self._tokens.rest[self.quote](text, pos)
         assert found
         if piece := found[1]:
-            self.string_sink()(piece)
+            self.string_sink().write(piece)
         if found.lastindex == 2:
             self.end_string(True)
         return found.end()
 
-    def _write(self, out: list[str]) -> None:
-        if out:
-            self.sink("".join(out))
-            out.clear()
+    def _pass_before(self) -> None:
+        if self._before:
+            self._out += self._before
+            self._before.clear()
+
+    def _write(self) -> None:
+        if self._out:
+            self.sink.write("".join(self._out))
+            self._out.clear()

@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .marks import Marks, closer_in_string
-from .reader import Reader, Shortcut, Sink, Step
+from .delimiters import Delimiters, closer_in_string
+from .sinks import Sink
+from .window import FastPath, Step, Window
 
 #: Characters that a JSON value can begin with.
 VALUE_START: Final = frozenset('{["-0123456789tfn')
@@ -26,75 +27,120 @@ _SHORT: Final = 8
 _TOKENS: Final = re.compile(r'\\.?|["{}\[\]]', re.DOTALL)
 
 
-def ignore(piece: str) -> None:
-    """A sink for what nobody needs."""
+#: For what nobody needs.
+IGNORE: Final = Sink()
 
 
-def read_value(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
+def read_value(w: Window, delimiters: Delimiters, sink: Sink) -> Step[bool]:
     """Read one JSON value into `sink`. Returns whether it was finished."""
-    first = yield from r.peek()
+    while (first := w.peek()) is None:
+        yield
     if first == '"':
-        sink(r.take(r.pos + 1))
-        return (yield from _read_string(r, marks, sink))
+        sink.write(w.take(w.pos + 1))
+        return (yield from _read_string(w, delimiters, sink))
     if first in ("{", "["):
-        return (yield from _read_brackets(r, marks, sink))
-    text = yield from _read_scalar(r)
-    sink(text)
-    return text in ("true", "false", "null") or not (yield from r.ended())
+        return (yield from _read_brackets(w, delimiters, sink))
+    text = yield from _read_scalar(w)
+    sink.write(text)
+    return _is_whole(w, text)
 
 
-def read_arguments(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
+def read_arguments(w: Window, delimiters: Delimiters, sink: Sink) -> Step[bool]:
     """Read a value that is a call's arguments. Returns whether it was finished.
 
     `null` and `""` mean no arguments: `{}`. A string that holds an object is that object's text.
     """
-    while (first := r.next()) is None:
+    while (first := w.peek()) is None:
         yield
     if first == '"':
-        return (yield from _read_quoted_arguments(r, marks, sink))
+        return (yield from _read_quoted_arguments(w, delimiters, sink))
     if first in ("{", "["):
-        return (yield from _read_brackets(r, marks, sink))
-    text = yield from _read_scalar(r)
-    sink("{}" if text == "null" else text)
-    return text in ("true", "false", "null") or not (yield from r.ended())
+        return (yield from _read_brackets(w, delimiters, sink))
+    text = yield from _read_scalar(w)
+    sink.write("{}" if text == "null" else text)
+    return _is_whole(w, text)
 
 
-def _read_scalar(r: Reader) -> Step[str]:
-    """Read a number or a word, up to whitespace or punctuation."""
+def _read_scalar(w: Window) -> Step[str]:
+    """Read a number or a word, up to whitespace or punctuation, or to the end of the message."""
     pieces = []
     while True:
-        found = _SCALAR_END.search(r.text, r.pos)
-        pieces.append(r.take(found.start() if found else len(r.text)))
-        if found or r.eof:
+        found = _SCALAR_END.search(w.text, w.pos)
+        pieces.append(w.take(found.start() if found else len(w.text)))
+        if found or w.eof:
             return "".join(pieces)
         yield
 
 
-def _read_brackets(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
-    """The hot loop: at a bracket; reads until it is closed."""
-    brackets = _Brackets()
-    quoted = False
-    between, inside, structure = marks.between.search, marks.inside.search, marks.structure
-    in_string: Shortcut | None = None
-    between_strings: Shortcut | None = None
+def _is_whole(w: Window, scalar: str) -> bool:
+    """Whether a scalar that was read is all there: a number at the end of the message may not be."""
+    return scalar in ("true", "false", "null") or w.pos < len(w.text)
+
+
+def _read_brackets(w: Window, delimiters: Delimiters, sink: Sink) -> Step[bool]:
+    """At a bracket; reads until it is closed. Returns whether all brackets were, each by its own."""
+    scan = _Scan(delimiters, w.fast_paths)
+    in_string: FastPath | None = None
+    between_strings: FastPath | None = None
     while True:
-        text, i = r.text, r.pos
-        found = None
+        end = scan.read(w.text, w.pos)
+        if end > w.pos:
+            sink.write(w.take(end))
+        if scan.closed:
+            return scan.brackets.matched
+        if scan.at_delimiter:
+            if (yield from _cut_off_here(w, delimiters, sink, scan.quoted)):
+                return False
+        elif w.eof:
+            if end < len(w.text):
+                sink.write(w.take(len(w.text)))  # a lone backslash
+            return False
+        else:
+            if end == len(w.text) and scan.quoted:
+                in_string = in_string or sink.fast_path(delimiters.plain_inside.fullmatch)
+                w.wait_with(in_string)
+            elif end == len(w.text):
+                plain = delimiters.plain_between.fullmatch
+                between_strings = between_strings or sink.fast_path(plain)
+                w.wait_with(between_strings)
+            yield
+
+
+class _Scan:
+    """Looks for the end of a value in brackets: the hot loop."""
+
+    __slots__ = ("_delimiters", "_fast", "at_delimiter", "brackets", "closed", "quoted")
+
+    def __init__(self, delimiters: Delimiters, fast: bool) -> None:
+        self._delimiters = delimiters
+        self._fast = fast
+        self.brackets = _Brackets()
+        self.quoted = False
+        self.closed = False
+        self.at_delimiter = False  # or at what may become one
+
+    def read(self, text: str, i: int) -> int:
+        """Look through `text` from `i` on; returns where it stopped: behind the last bracket, at a
+        delimiter, at a backslash that ends the text, or at the end."""
+        delimiters, brackets, fast = self._delimiters, self.brackets, self._fast
+        structure = delimiters.structure
+        quoted = self.quoted
+        self.at_delimiter = False
         while i < len(text):
-            if not quoted and len(text) - i > _SHORT:
-                i, quoted = marks.pass_flat(text, i)
-                found = None
+            if fast and not quoted and len(text) - i > _SHORT:
+                i, quoted = delimiters.pass_flat(text, i)
                 if i == len(text):
                     break
             c = text[i]
             if quoted or c not in structure:
-                found = inside(text, i) if quoted else between(text, i)
+                found = (delimiters.inside if quoted else delimiters.between).search(text, i)
                 if found is None:
                     i = len(text)
                     break
                 i = found.start()
                 if found.lastindex:
-                    break  # a delimiter, or the beginning of one
+                    self.at_delimiter = True
+                    break
                 c = text[i]
             if c == '"':
                 quoted = not quoted
@@ -103,26 +149,12 @@ def _read_brackets(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
                     break  # what it escapes is still to come
                 i += 1
             elif brackets.all_closed(c):
-                sink(r.take(i + 1))
-                return brackets.matched
+                self.closed = True
+                i += 1
+                break
             i += 1
-        if i > r.pos:
-            sink(r.take(i))
-        if found is not None and found.lastindex:
-            if (yield from _cut_off_here(r, marks, sink, quoted)):
-                return False
-        elif r.eof:
-            if i < len(text):
-                sink(r.take(len(text)))  # a lone backslash
-            return False
-        else:
-            if i == len(text) and quoted:
-                in_string = in_string or r.passing(marks.plain_inside.fullmatch, sink)
-                r.shortcut = in_string
-            elif i == len(text):
-                between_strings = between_strings or r.passing(marks.plain_between.fullmatch, sink)
-                r.shortcut = between_strings
-            yield
+        self.quoted = quoted
+        return i
 
 
 class _Brackets:
@@ -153,119 +185,126 @@ class _Brackets:
             self.matched = False
 
 
-def _cut_off_here(r: Reader, marks: Marks, sink: Sink, quoted: bool) -> Step[bool]:
+def _cut_off_here(w: Window, delimiters: Delimiters, sink: Sink, quoted: bool) -> Step[bool]:
     """At what may be a delimiter: does it, or the end of the message, end the value here?"""
-    if (yield from marks.closes.here(r)):
-        return not quoted or (yield from closer_in_string(r, marks, sink))
-    if not quoted and (yield from marks.starts.here(r)):
+    while (closer := delimiters.closes.here(w)) is None:
+        yield
+    if closer and quoted:
+        text = yield from closer_in_string(w, delimiters)
+        if text is not None:
+            sink.write(text)
+        return text is None
+    if closer:
         return True
-    if not r.eof:
+    if not quoted:
+        while (opener := delimiters.starts.here(w)) is None:
+            yield
+        if opener:
+            return True
+    return w.eof and _cut_off_by_end(w, delimiters, sink, quoted)
+
+
+def _cut_off_by_end(w: Window, delimiters: Delimiters, sink: Sink, quoted: bool) -> bool:
+    """At the end of the message: whether it cut a delimiter off, which is read then. In a string it
+    is text; elsewhere a closer is markup, but a lone bracket is JSON."""
+    rest = w.text[w.pos :]
+    closer = delimiters.closes.begun(rest)
+    if not closer and (quoted or not delimiters.starts.begun(rest)):
         return False
-    rest = r.text[r.pos :]
-    closer, opener = marks.closes.begun(rest), marks.starts.begun(rest)
-    if not closer and (quoted or not opener):
-        return False
-    # The end of the message cut a delimiter off. In a string it is text; elsewhere a closer is
-    # markup, but a lone bracket is JSON.
-    r.take(len(r.text))
+    w.take(len(w.text))
     if quoted or rest in ("{", "[") or not closer:
-        sink(rest)
+        sink.write(rest)
     return True
 
 
-def _read_string(r: Reader, marks: Marks, sink: Sink, decoded: bool = False) -> Step[bool]:
+def _read_string(
+    w: Window, delimiters: Delimiters, sink: Sink, decoded: bool = False
+) -> Step[bool]:
     """Behind an opening quote: read the string up to its closing quote.
 
     As it is written, closing quote and all; or `decoded`: the text that the string stands for.
     """
     while True:
-        found = marks.inside.search(r.text, r.pos)
-        end = found.start() if found else len(r.text)
-        if end > r.pos:
-            sink(r.take(end))
+        found = delimiters.inside.search(w.text, w.pos)
+        end = found.start() if found else len(w.text)
+        if end > w.pos:
+            sink.write(w.take(end))
         if found is None:
-            if r.eof:
+            if w.eof:
                 return False
             yield
         elif found.lastindex:
-            if (yield from _cut_off_here(r, marks, sink, True)):
+            if (yield from _cut_off_here(w, delimiters, sink, True)):
                 return False
-        elif r.text[end] == '"':
-            quote = r.take(end + 1)
+        elif w.text[end] == '"':
+            quote = w.take(end + 1)
             if not decoded:
-                sink(quote)
+                sink.write(quote)
             return True
         elif decoded:
-            sink((yield from _read_escape(r)))
+            while (character := _read_escape(w)) is None:
+                yield
+            sink.write(character)
         else:
-            yield from _need(r, 2)
-            sink(r.take(min(r.pos + 2, len(r.text))))
+            while w.has(2) is None:
+                yield
+            sink.write(w.take(min(w.pos + 2, len(w.text))))
 
 
-def _need(r: Reader, count: int) -> Step[bool]:
-    """Wait for `count` characters; false where the message ends before."""
-    while len(r.text) - r.pos < count:
-        if r.eof:
-            return False
-        yield
-    return True
-
-
-def _read_escape(r: Reader) -> Step[str]:
+def _read_escape(w: Window) -> str | None:
     """At a backslash in a JSON string: the character it stands for (as written if it is none)."""
-    yield from _need(r, 2)
-    letter = r.text[r.pos + 1 : r.pos + 2]
+    if w.has(2) is None:
+        return None
+    letter = w.text[w.pos + 1 : w.pos + 2]
     if letter != "u":
-        r.take(min(r.pos + 2, len(r.text)))
+        w.take(min(w.pos + 2, len(w.text)))
         return _ESCAPES.get(letter, letter or "\\")
-    yield from _need(r, 6)
-    code = _HEX.match(r.text, r.pos + 2)
+    if w.has(6) is None:
+        return None
+    code = _HEX.match(w.text, w.pos + 2)
     if not code:
-        return r.take(min(r.pos + 2, len(r.text)))
-    r.take(code.end())
+        return w.take(min(w.pos + 2, len(w.text)))
     first = int(code[0], 16)
     if 0xD800 <= first < 0xDC00:
-        second = yield from _low_surrogate(r)
-        if second:
-            return chr(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
+        second = w.text[code.end() : code.end() + 6]  # of a pair, if it is one
+        if not w.eof and (not second or (len(second) < 6 and _LOW_SURROGATE.fullmatch(second))):
+            return None
+        if len(second) == 6 and _LOW_SURROGATE.fullmatch(second):
+            w.take(code.end() + 6)
+            return chr(0x10000 + ((first - 0xD800) << 10) + (int(second[2:], 16) - 0xDC00))
+    w.take(code.end())
     return chr(first)
 
 
-def _low_surrogate(r: Reader) -> Step[int]:
-    """Read the second half of a surrogate pair if it stands here; 0 if not."""
-    for count in range(1, 7):  # one by one: nothing waits longer than it must
-        yield from _need(r, count)
-        seen = r.text[r.pos : r.pos + count]
-        if not _LOW_SURROGATE.fullmatch(seen) or len(seen) < count:
-            return 0
-    return int(r.take(r.pos + 6)[2:], 16)
-
-
-def _read_quoted_arguments(r: Reader, marks: Marks, sink: Sink) -> Step[bool]:
+def _read_quoted_arguments(w: Window, delimiters: Delimiters, sink: Sink) -> Step[bool]:
     """At the quote of a string that is a call's arguments."""
-    raw = [r.take(r.pos + 1)]
+    raw = [w.take(w.pos + 1)]
     while True:  # does an object begin here, perhaps behind whitespace?
-        raw.append((yield from r.skip_space()))
-        first = yield from r.peek()
+        while (space := w.space()) is None:
+            yield
+        raw.append(space)
+        while (first := w.peek()) is None:
+            yield
         if first != "\\":
             break
-        yield from _need(r, 2)
-        if r.text[r.pos + 1 : r.pos + 2] not in ("n", "r", "t"):
+        while w.has(2) is None:
+            yield
+        if w.text[w.pos + 1 : w.pos + 2] not in ("n", "r", "t"):
             break
-        raw.append(r.take(r.pos + 2))
+        raw.append(w.take(w.pos + 2))
     if first == '"' and "".join(raw) == '"':
-        r.take(r.pos + 1)
-        sink("{}")
+        w.take(w.pos + 1)
+        sink.write("{}")
         return True
     if first != "{":
-        sink("".join(raw))
-        return (yield from _read_string(r, marks, sink))
+        sink.write("".join(raw))
+        return (yield from _read_string(w, delimiters, sink))
     inner = _Inner(sink)
-    closed = yield from _read_string(r, marks, inner.feed, decoded=True)
+    closed = yield from _read_string(w, delimiters, inner, decoded=True)
     return closed and inner.balanced
 
 
-class _Inner:
+class _Inner(Sink):
     """The JSON text inside a string: passes it on, without whitespace at its end, and says whether
     it is whole."""
 
@@ -278,10 +317,10 @@ class _Inner:
         self._escaped = False
         self._space: list[str] = []
 
-    def feed(self, piece: str) -> None:
+    def write(self, piece: str) -> None:
         body = piece.rstrip()
         if body:
-            self._sink("".join(self._space) + body)
+            self._sink.write("".join(self._space) + body)
             self._space.clear()
         if len(body) < len(piece):
             self._space.append(piece[len(body) :])
@@ -303,50 +342,70 @@ class _Inner:
         return self._depth == 0 and not self._quoted
 
 
-def read_name(r: Reader, marks: Marks) -> Step[str | None]:
+def read_name(w: Window, delimiters: Delimiters) -> Step[str | None]:
     """Read a JSON string that is a key or a name; its text, or None if it is not finished.
 
     No key and no name holds a delimiter: there the string is given up, so that a lost quote does not
     swallow the next call.
     """
-    whole = marks.whole_name.match(r.text, r.pos)
+    whole = delimiters.whole_name.match(w.text, w.pos) if w.fast_paths else None
     if whole:
-        r.take(whole.end())
+        w.take(whole.end())
         return whole[1]
-    pieces: list[str] = []
-    if (yield from r.peek()) != '"':
+    while (quote := w.peek()) is None:
+        yield
+    if quote != '"':
         return None
-    r.take(r.pos + 1)
+    w.take(w.pos + 1)
+    pieces: list[str] = []
     while True:
-        found = marks.name.search(r.text, r.pos)
-        end = found.start() if found else len(r.text)
-        if end > r.pos:
-            pieces.append(r.take(end))
+        found = delimiters.name.search(w.text, w.pos)
+        end = found.start() if found else len(w.text)
+        if end > w.pos:
+            pieces.append(w.take(end))
         if found is None:
-            if r.eof:
+            if w.eof:
                 return None
             yield
         elif found.lastindex:
-            if (yield from marks.starts.here(r)) or (yield from marks.closes.here(r)) or r.eof:
+            if (yield from _name_ends(w, delimiters)):
                 return None
-            pieces.append(r.take(r.pos + 1))
-        elif r.text[end] == '"':
-            r.take(end + 1)
+            pieces.append(w.take(w.pos + 1))
+        elif w.text[end] == '"':
+            w.take(end + 1)
             return "".join(pieces)
         else:
-            pieces.append((yield from _read_escape(r)))
+            while (character := _read_escape(w)) is None:
+                yield
+            pieces.append(character)
 
 
-def read_key(r: Reader, marks: Marks) -> Step[str | None]:
+def _name_ends(w: Window, delimiters: Delimiters) -> Step[bool]:
+    """At what may be a delimiter inside a name: whether it is one, or the end of the message cuts it
+    off."""
+    while (opener := delimiters.starts.here(w)) is None:
+        yield
+    if opener:
+        return True
+    while (closer := delimiters.closes.here(w)) is None:
+        yield
+    return bool(closer) or w.eof
+
+
+def read_key(w: Window, delimiters: Delimiters) -> Step[str | None]:
     """Read a key, its colon and the whitespace around that; None if there is none."""
-    whole = marks.whole_key.match(r.text, r.pos)
+    whole = delimiters.whole_key.match(w.text, w.pos) if w.fast_paths else None
     if whole:
-        r.take(whole.end())
+        w.take(whole.end())
         return whole[1]
-    key = yield from read_name(r, marks)
-    yield from r.skip_space()
-    if key is None or (yield from r.peek()) != ":":
+    key = yield from read_name(w, delimiters)
+    while w.space() is None:
+        yield
+    while (colon := w.peek()) is None:
+        yield
+    if key is None or colon != ":":
         return None
-    r.take(r.pos + 1)
-    yield from r.skip_space()
+    w.take(w.pos + 1)
+    while w.space() is None:
+        yield
     return key

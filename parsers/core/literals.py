@@ -1,32 +1,64 @@
 """Finding delimiters in text that may end in the middle of one.
 
-`Literals` is a set of spellings; `here` asks whether one stands exactly at the reading position. The
+`Literals` is a set of spellings; `here` tells which one stands exactly at the reading position. The
 pattern of `first_of` finds the first of them, or, at the very end of the text, the beginning of one:
 that part must wait for the next chunk.
+
+Some families have delimiters that differ from checkpoint to checkpoint, `<call:opensource>` here and
+`<call:6124c78e>` there. Such a one is spelled `<call{:SUFFIX}>`: any suffix may stand there, or none.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from .reader import Reader, Step
+from .window import Matches, Window
 
 #: `re` remembers each repeat of a group while it matches: this many at a time are enough.
 MOST_REPEATS: Final = 100
 #: Behind a repeat: never give back what it took. It decides nothing here and saves the search for
 #: another way to match where there is none. (Before Python 3.11, `re` had no such thing.)
-KEEP: Final = "+" if sys.version_info >= (3, 11) else ""
+POSSESSIVE: Final = "+" if sys.version_info >= (3, 11) else ""
+#: `<|like_this|>`, `<｜like▁this｜>`, `[LIKE_THIS]`: nobody writes these as plain text.
+SPECIAL_TOKEN: Final = re.compile(r"<\|[^\s<>|]+\|>|<｜[^\s<>｜]+｜>|\[[A-Z_]+\]")
+
+
+def is_special(literal: str) -> bool:
+    """Whether a delimiter is spelled like a special token, or has one in it: a model can't just mention
+    it."""
+    return SPECIAL_TOKEN.search(literal) is not None
+
+
+#: In a spelling, the place of a suffix.
+SUFFIX: Final = "{:SUFFIX}"
+_LONGEST_SUFFIX: Final = 64
+_SUFFIX_CHARACTER: Final = r"[^\s<>]"
+_ANY_SUFFIX: Final = f"(?::{_SUFFIX_CHARACTER}{{1,{_LONGEST_SUFFIX}}})?"
+_CUT_SUFFIX: Final = f"(?::{_SUFFIX_CHARACTER}{{0,{_LONGEST_SUFFIX}}})?"
+
+
+def without_suffix(spelling: str) -> str:
+    """A delimiter as it is written where nothing is known of a suffix."""
+    return spelling.replace(SUFFIX, "")
+
+
+def pattern_of(literal: str) -> str:
+    """A pattern for `literal`, with any suffix where it has a place for one."""
+    return _ANY_SUFFIX.join(map(re.escape, literal.split(SUFFIX)))
 
 
 def beginning(literal: str) -> str:
     """A pattern for every proper, non-empty beginning of `literal`, longest first."""
     pattern = ""
-    for character in reversed(literal[:-1]):
-        pattern = f"(?:{re.escape(character)}{pattern})?"
-    return pattern[:-1]  # the first character itself is not optional
+    for part in reversed(literal[:-1].split(SUFFIX)):
+        for character in reversed(part):
+            pattern = f"(?:{re.escape(character)}{pattern})?"
+        pattern = _CUT_SUFFIX + pattern
+    # before the first character there is no suffix, and the character itself is not optional
+    return pattern[len(_CUT_SUFFIX) : -1]
 
 
 def cut_off(literals: Iterable[str]) -> str:
@@ -38,7 +70,7 @@ def cut_off(literals: Iterable[str]) -> str:
 def any_of(literals: Iterable[str]) -> str:
     """A pattern for any of `literals`, the longest that fits."""
     ordered = sorted(set(literals), key=lambda literal: (-len(literal), literal))
-    return "|".join(map(re.escape, ordered))
+    return "|".join(map(pattern_of, ordered))
 
 
 def first_characters(literals: Iterable[str], characters: str = "") -> str:
@@ -57,7 +89,7 @@ def first_of(literals: Iterable[str], characters: str = "") -> re.Pattern[str]:
     once. This is most of the speed of long texts.
     """
     spellings = Literals(literals).spellings
-    branches = [f"{re.escape(spelling)}()" for spelling in spellings]
+    branches = [f"{pattern_of(spelling)}()" for spelling in spellings]
     branches += [rf"{beginning(spelling)}\Z()" for spelling in spellings if len(spelling) > 1]
     branches += map(re.escape, characters)
     return re.compile("|".join(branches) or r"(?!)")
@@ -66,12 +98,25 @@ def first_of(literals: Iterable[str], characters: str = "") -> re.Pattern[str]:
 class Literals:
     """A set of spellings that can be looked for."""
 
-    __slots__ = ("_initials", "_longest", "spellings")
+    __slots__ = ("_begun", "_initials", "_matches", "_suffixed", "longest", "spellings")
 
     def __init__(self, spellings: Iterable[str]) -> None:
         self.spellings: Final = tuple(sorted(set(spellings), key=lambda s: (-len(s), s)))
-        self._longest: Final = max(map(len, self.spellings), default=0)
         self._initials: Final = frozenset(spelling[0] for spelling in self.spellings)
+        lengths = [
+            len(without_suffix(s)) + (1 + _LONGEST_SUFFIX if SUFFIX in s else 0)
+            for s in self.spellings
+        ]
+        #: how long one of them can be
+        self.longest: Final = max(lengths, default=0)
+        #: for spellings with suffixes, which are patterns; the others are looked for as they are
+        self._suffixed: Final = [
+            (s, re.compile(pattern_of(s))) for s in self.spellings if SUFFIX in s
+        ]
+        patterned = self.spellings if self._suffixed else ()
+        self._matches: Final = re.compile(any_of(patterned))
+        begun = "|".join(filter(None, map(beginning, patterned)))
+        self._begun: Final[Matches] = re.compile(begun).fullmatch
 
     def __bool__(self) -> bool:
         return bool(self.spellings)
@@ -79,19 +124,15 @@ class Literals:
     def may_start(self, character: str) -> bool:
         return character in self._initials
 
-    def here(self, r: Reader) -> Step[str]:
-        """The longest spelling that stands at the reading position, or "". Reads nothing."""
-        while (found := self.seen(r)) is None:
-            yield
-        return found
-
-    def seen(self, r: Reader) -> str | None:
-        """The same for places where time counts; None as long as the text does not tell yet."""
-        text, pos = r.text, r.pos
+    def here(self, window: Window, offset: int = 0) -> str | None:
+        """The longest spelling that stands at the reading position, or further ahead, or ""; None as
+        long as the text does not tell yet. Reads nothing. (Where it has a suffix, so has what is
+        returned.)"""
+        text, pos = window.text, window.pos + offset
         left = len(text) - pos
-        if left and text[pos] not in self._initials:
+        if left > 0 and text[pos] not in self._initials:
             return ""
-        if left < self._longest and not r.eof:
+        if left < self.longest and not window.eof:
             rest = text[pos:]
             if not rest or self.begun(rest):
                 return None if self.spellings else ""
@@ -99,6 +140,9 @@ class Literals:
 
     def at(self, text: str, pos: int) -> str:
         """The longest spelling that stands at `pos`, as far as `text` tells, or ""."""
+        if self._suffixed:
+            found = self._matches.match(text, pos)
+            return found[0] if found else ""
         for spelling in self.spellings:  # longest first
             if text.startswith(spelling, pos):
                 return spelling
@@ -106,4 +150,28 @@ class Literals:
 
     def begun(self, text: str) -> bool:
         """Whether `text` is the beginning of a spelling, not all of it."""
+        if self._suffixed:
+            return self._begun(text) is not None
         return bool(text) and any(len(s) > len(text) and s.startswith(text) for s in self.spellings)
+
+    def spelling_of(self, found: str) -> str:
+        """Which spelling a text is that was found; "" if it is none."""
+        if found in self.spellings:
+            return found
+        return next((s for s, pattern in self._suffixed if pattern.fullmatch(found)), "")
+
+
+class Levels:
+    """Which of several levels a delimiter belongs to, 0 being the first."""
+
+    __slots__ = ("_levels", "_literals")
+
+    def __init__(self, levels: Sequence[Iterable[str]]) -> None:
+        self._levels: Final = {
+            spelling: i for i, level in reversed(list(enumerate(levels))) for spelling in level
+        }
+        self._literals: Final = Literals(self._levels)
+
+    def __getitem__(self, found: str) -> int:
+        level = self._levels.get(found)
+        return self._levels[self._literals.spelling_of(found)] if level is None else level

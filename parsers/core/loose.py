@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from ..schema.kinds import Kind, encode, json_type, python_word
 from .containers import KNOWN_WORD, STRUCTURE, Nesting, Tokens, here_or_cut
+from .delimiters import Delimiters, closer_in_string
 from .literals import Literals, any_of, cut_off
-from .marks import Marks, closer_in_string
-from .reader import Reader, Shortcut, Sink, Step
-from .schema import Kind, encode, json_type, python_word
+from .sinks import Sink
+from .window import FastPath, Step, Window
 
 _ESCAPE_LENGTH: Final = {"x": 2, "u": 4, "U": 8}
 _SAME_IN_JSON: Final = frozenset('"\\/bfnrt')
@@ -58,8 +59,8 @@ class _Patterns:
 
 
 @lru_cache(maxsize=256)
-def _patterns(dialect: Dialect, marks: Marks) -> _Patterns:
-    closes = marks.closes.spellings
+def _patterns(dialect: Dialect, delimiters: Delimiters) -> _Patterns:
+    closes = delimiters.closes.spellings
     strings = {}
     for quote in dialect.quotes:
         # The groups stand at the ends for the reason that `first_of` gives.
@@ -70,11 +71,11 @@ def _patterns(dialect: Dialect, marks: Marks) -> _Patterns:
             f"{cut}(?P<cut>)" if (cut := cut_off([*closes, quote])) else "",
         ]
         strings[quote] = re.compile("|".join(part for part in parts if part))
-    stops = [*closes, *marks.starts.spellings]
+    stops = [*closes, *delimiters.starts.spellings]
     parts = [
         f"(?P<stop>{any_of(stops)})" if stops else "",
         f"(?P<cut>{cut})" if (cut := cut_off(stops)) else "",
-        r"(?P<mark>[,:()\[\]{}\"'])",
+        r"(?P<punctuation>[,:()\[\]{}\"'])",
     ]
     words = re.compile("|".join(part for part in parts if part))
     return _Patterns(
@@ -86,177 +87,180 @@ def _patterns(dialect: Dialect, marks: Marks) -> _Patterns:
     )
 
 
-def ignore_key(key: str) -> None:
-    """For a member that nobody waits for: its key."""
-
-
-def ignore_value() -> None:
-    """The same: its value is over."""
-
-
 class LooseReader:
     """Reads values from the text and writes them as JSON."""
 
-    def __init__(self, r: Reader, marks: Marks, dialect: Dialect) -> None:
-        self.r = r
-        self.marks = marks
+    def __init__(self, window: Window, delimiters: Delimiters, dialect: Dialect) -> None:
+        self.window = window
+        self.delimiters = delimiters
         self.dialect = dialect
-        self._patterns = _patterns(dialect, marks)
+        self._patterns = _patterns(dialect, delimiters)
         self.quotes = self._patterns.quotes
         #: whether the format has any delimiters
         self.delimited = self._patterns.delimiter is not None
 
-    def quote(self) -> Step[str]:
+    def quote(self) -> str | None:
         """The quote that stands here, or ""."""
-        return (yield from self.quotes.here(self.r))
+        return self.quotes.here(self.window)
 
-    def at_delimiter(self) -> Step[bool]:
-        """Whether a delimiter of the format stands here: it cuts off whatever is being read."""
-        r, marks = self.r, self.marks
-        if (yield from marks.closes.here(r)) or (yield from marks.starts.here(r)):
-            return True
-        if r.eof and marks.closes.begun(rest := r.text[r.pos :]) and rest not in ("{", "["):
-            r.take(len(r.text))
+    def at_delimiter(self) -> bool | None:
+        """Whether a delimiter of the format stands here: it cuts off whatever is being read. (One that
+        is itself cut off by the end of the message is read.)"""
+        w, closes = self.window, self.delimiters.closes
+        found = closes.here(w)
+        if found == "":
+            found = self.delimiters.starts.here(w)
+        if found is None or found:
+            return None if found is None else True
+        if w.eof and closes.begun(rest := w.text[w.pos :]) and rest not in ("{", "["):
+            w.take(len(w.text))
             return True
         return False
 
+    # -- strings ------------------------------------------------------------------------------
+
     def string(self, quote: str, sink: Sink) -> Step[bool]:
         """At a quote: read the string, write its text as JSON writes it, without quotes."""
-        self.r.take(self.r.pos + len(quote))
+        self.window.take(self.window.pos + len(quote))
         return (yield from self._string_text(quote, sink))
 
     def _string_text(self, quote: str, sink: Sink) -> Step[bool]:
         """Inside a string: read to its end. Returns whether it was closed."""
-        r, same = self.r, self._patterns.tokens.same[quote]
-        passing: Shortcut | None = None
+        w, same = self.window, self._patterns.tokens.same[quote]
+        fast_path: FastPath | None = None
         while True:
-            end = same.match(r.text, r.pos).end()  # type: ignore[union-attr]  # always matches
-            if end > r.pos:
-                sink(r.take(end))
-            if r.text.startswith(quote, end):
-                r.take(end + len(quote))
+            end = same.match(w.text, w.pos).end()  # type: ignore[union-attr]  # always matches
+            if end > w.pos:
+                sink.write(w.take(end))
+            if w.text.startswith(quote, end):
+                w.take(end + len(quote))
                 return True
-            if end < len(r.text):
+            if end < len(w.text):
                 closed = yield from self._uncommon(quote, sink)
                 if closed is not None:
                     return closed
-            elif r.eof:
+            elif w.eof:
                 return False
             else:
-                r.shortcut = passing = passing or r.passing(same.fullmatch, sink)
+                fast_path = fast_path or sink.fast_path(same.fullmatch)
+                w.wait_with(fast_path)
                 yield
 
     def _uncommon(self, quote: str, sink: Sink) -> Step[bool | None]:
         """Inside a string, at text that JSON would write in another way, or that may be a delimiter:
         read some. Returns whether the string was closed if it ends there."""
-        r = self.r
-        found = self._patterns.strings[quote].search(r.text, r.pos)
-        end = found.start() if found else len(r.text)
-        if end > r.pos:
-            sink(encode(r.take(end))[1:-1])
+        w = self.window
+        found = self._patterns.strings[quote].search(w.text, w.pos)
+        end = found.start() if found else len(w.text)
+        if end > w.pos:
+            sink.write(encode(w.take(end))[1:-1])
             return None
         kind = found.lastgroup if found else ""
         if kind == "escape":
-            sink((yield from self._escape()))
+            while (escape := self._escape()) is None:
+                yield
+            sink.write(escape)
         elif kind == "close":
-            if (yield from closer_in_string(r, self.marks, lambda text: sink(encode(text)[1:-1]))):
+            text = yield from closer_in_string(w, self.delimiters)
+            if text is None:
                 return False
-        elif r.eof:
-            sink(encode(r.take(len(r.text)))[1:-1])
+            sink.write(encode(text)[1:-1])
+        elif w.eof:
+            sink.write(encode(w.take(len(w.text)))[1:-1])
             return False
         else:
             yield
         return None
 
-    def _escape(self) -> Step[str]:
-        """At a backslash: the escape as JSON writes it."""
-        r = self.r
-        yield from _wait(r, 2)
-        letter = r.text[r.pos + 1 : r.pos + 2]
+    def _escape(self) -> str | None:
+        """At a backslash: read the escape; returns it as JSON writes it."""
+        w = self.window
+        if w.has(2) is None:
+            return None
+        letter = w.text[w.pos + 1 : w.pos + 2]
         if letter in _ESCAPE_LENGTH:
-            return (yield from self._coded_escape(letter))
-        if letter.isdigit() and letter in "01234567":
-            for length in (3, 4):
-                if _OCTAL.fullmatch(r.text, r.pos + 1, r.pos + length - 1):
-                    yield from _wait(r, length)
-            found = _OCTAL.match(r.text, r.pos + 1)
-            assert found
-            r.take(found.end())
-            return encode(chr(int(found[0], 8)))[1:-1]
-        piece = r.take(min(r.pos + 2, len(r.text)))
+            return self._coded_escape(letter)
+        octal = _OCTAL.match(w.text, w.pos + 1)
+        if octal:
+            if octal.end() == len(w.text) and len(octal[0]) < 3 and not w.eof:
+                return None
+            w.take(octal.end())
+            return encode(chr(int(octal[0], 8)))[1:-1]
+        piece = w.take(min(w.pos + 2, len(w.text)))
         if not letter or letter in _SAME_IN_JSON:
             return piece
         if letter == "\n":
             return ""  # a line that goes on
         return encode(_PYTHON_ONLY.get(letter, piece))[1:-1]
 
-    def _coded_escape(self, letter: str) -> Step[str]:
-        r = self.r
+    def _coded_escape(self, letter: str) -> str | None:
+        """The same with a character's code in hexadecimal digits."""
+        w = self.window
+        start = w.pos + 2
         length = _ESCAPE_LENGTH[letter]
-        for count in range(1, length + 1):  # one by one: nothing waits longer than it must
-            yield from _wait(r, 2 + count)
-            if not _HEX.fullmatch(r.text, r.pos + 2, r.pos + 2 + count):
-                break
-        found = _HEX.match(r.text, r.pos + 2, r.pos + 2 + length)
-        if not found or len(found[0]) < length or (code := int(found[0], 16)) > 0x10FFFF:
-            return encode(r.take(min(r.pos + 2, len(r.text))))[1:-1]
-        piece = r.take(found.end())
+        found = _HEX.match(w.text, start, start + length)
+        digits = found[0] if found else ""
+        if len(digits) < length and start + len(digits) == len(w.text) and not w.eof:
+            return None
+        if len(digits) < length or (code := int(digits, 16)) > 0x10FFFF:
+            return encode(w.take(min(w.pos + 2, len(w.text))))[1:-1]
+        piece = w.take(start + length)
         return piece if letter == "u" else encode(chr(code))[1:-1]
+
+    # -- words --------------------------------------------------------------------------------
 
     def word(self, ends: str) -> Step[tuple[str, bool]]:
         """Read a bare word, up to one of `ends` outside brackets; and whether it was finished."""
-        r = self.r
+        w = self.window
         pieces: list[str] = []
         depth = 0
         while True:
-            found = self._patterns.words.search(r.text, r.pos)
-            end = found.start() if found else len(r.text)
-            if end > r.pos:
-                pieces.append(r.take(end))
+            found = self._patterns.words.search(w.text, w.pos)
+            end = found.start() if found else len(w.text)
+            if end > w.pos:
+                pieces.append(w.take(end))
             kind = found.lastgroup if found else "cut"
-            if kind == "mark":
-                c = r.text[r.pos]
+            if kind == "punctuation":
+                c = w.text[w.pos]
                 if not depth and (c in ends or (c in "\"'" and _is_prefix(pieces))):
                     return "".join(pieces).strip(), True
                 depth += c in "([{"
                 depth -= c in ")]}" and depth > 0
-                pieces.append(r.take(r.pos + 1))
+                pieces.append(w.take(w.pos + 1))
             elif kind == "stop":
                 return "".join(pieces).strip(), True
-            elif r.eof:
-                pieces.append(r.take(len(r.text)))
+            elif w.eof:
+                pieces.append(w.take(len(w.text)))
                 return "".join(pieces).strip(), False
             else:
                 yield
 
+    # -- containers ---------------------------------------------------------------------------
+
     def container(
-        self,
-        sink: Sink,
-        kind_of: Callable[[str], Kind] | None = None,
-        on_key: Callable[[str], None] = ignore_key,
-        on_value: Callable[[], None] = ignore_value,
+        self, sink: Sink, kind_of: Callable[[str], Kind] | None = None, *, members: bool = False
     ) -> Step[bool]:
         """At a bracket: read to its end. Returns whether it was finished.
 
-        `kind_of` tells the kind of a member of the outermost object; `on_key` and `on_value` hear of
-        those members.
+        `kind_of` tells the kind of a member of the outermost object. `members`: whether the sink is to
+        hear of those members.
         """
-        r, tokens, delimiter = self.r, self._patterns.tokens, self._patterns.delimiter
+        w, tokens, delimiter = self.window, self._patterns.tokens, self._patterns.delimiter
         nesting = Nesting(
             tokens,
             sink,
-            on_key,
-            on_value,
+            members=members,
             spacing_kept=self.dialect.spacing_kept,
             typed=kind_of is not None,
+            fast=w.fast_paths,
         )
         sure = -1
         while True:
-            r.take(nesting.read(r.text, r.pos, sure))
+            w.take(nesting.read(w.text, w.pos, sure))
             sure = -1
             if nesting.quote:
-                if r.pos == len(r.text) and not r.eof:
-                    r.shortcut = nesting.passing(r)
+                if w.pos == len(w.text) and not w.eof:
+                    w.wait_with(nesting.fast_path())
                     yield
                     continue
                 closed = yield from self._string_text(nesting.quote, nesting.string_sink())
@@ -265,32 +269,40 @@ class LooseReader:
                     return False
             elif nesting.closed:
                 return True
-            elif r.pos == len(r.text):
-                if r.eof:
+            elif w.pos == len(w.text):
+                if w.eof:
                     return False
                 yield
-            elif delimiter and delimiter.match(r.text, r.pos) and (yield from self.at_delimiter()):
+            elif delimiter and delimiter.match(w.text, w.pos) and (yield from self._cut_off()):
                 return False
-            elif r.text[r.pos] in STRUCTURE:
-                sure = r.pos
+            elif w.text[w.pos] in STRUCTURE:
+                sure = w.pos
             else:
                 nesting.flush()
-                if not r.eof and tokens.begun(r.text, r.pos):
+                if w.fast_paths and not w.eof and tokens.begun(w.text, w.pos):
                     yield  # `read` will know it when it has ended
                 elif not (yield from self._token(nesting, kind_of)):
                     return False
 
+    def _cut_off(self) -> Step[bool]:
+        """At what may be a delimiter: whether it is one."""
+        while (found := self.at_delimiter()) is None:
+            yield
+        return found
+
     def _token(self, nesting: Nesting, kind_of: Callable[[str], Kind] | None) -> Step[bool]:
         """Read a word inside a container, or the quote of a string. Returns whether it was all."""
-        quote = yield from self.quote()
+        while (quote := self.quote()) is None:
+            yield
         if not quote:
             word, finished = yield from self.word(":,{}[]()" if nesting.at_key else ",:]})")
             if word in _PREFIXES and not nesting.at_key:
-                quote = yield from self.quote()
+                while (quote := self.quote()) is None:
+                    yield
             if not quote:
                 _write_word(nesting, word, finished, kind_of)
                 return finished
-        self.r.take(self.r.pos + len(quote))
+        self.window.take(self.window.pos + len(quote))
         nesting.begin_string(quote)
         return True
 
@@ -299,15 +311,15 @@ def _write_word(
     nesting: Nesting, word: str, finished: bool, kind_of: Callable[[str], Kind] | None
 ) -> None:
     if nesting.at_key:
-        nesting.sink(encode(word) if finished else encode(word)[:-1])
+        nesting.sink.write(encode(word) if finished else encode(word)[:-1])
         if finished:
             nesting.key_read(word)
     elif finished:
         key = nesting.key if nesting.outermost else None
-        nesting.sink(literal(word, kind_of(key) if kind_of and key is not None else None))
+        nesting.sink.write(literal(word, kind_of(key) if kind_of and key is not None else None))
         nesting.value_read()
     else:
-        nesting.sink(unfinished(word))
+        nesting.sink.write(unfinished(word))
 
 
 def _is_prefix(pieces: list[str]) -> bool:
@@ -346,9 +358,3 @@ def unfinished(word: str) -> str:
         full.startswith(word) for full in ("true", "false", "null", "True", "False", "None")
     )
     return word if looks_literal else encode(word)[:-1]
-
-
-def _wait(r: Reader, count: int) -> Step[None]:
-    """Wait for `count` characters, or the end of the message."""
-    while len(r.text) - r.pos < count and not r.eof:
-        yield

@@ -3,38 +3,54 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Final, TypeAlias
 
-from .reader import Reader, Step
+from .delimiters import Delimiters
+from .literals import any_of
+from .window import Window
 
 #: Longer words are no names. It bounds what is held while a word is being written.
 LONGEST: Final = 256
 
-_WORD: Final = re.compile(r"[^\s<>{}\[\]()\"'`|,;=]*")
+#: matches a name in a text, from one place on and up to another
+Word: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
+_IN_WORD: Final = r"[^\s<>{}\[\]()\"'`|,;=]"
+_WORD: Final = re.compile(f"{_IN_WORD}*").match
+_PLAIN_WORD: Final = re.compile("[A-Za-z0-9_.-]*").match
 #: the characters of a name in `Name(args)`
 PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 
 
-def word(r: Reader) -> str | None:
-    """What `read_word` does, for places where time counts; None where more text is needed."""
-    found = _WORD.match(r.text, r.pos)
-    end = found.end() if found else r.pos
-    if end == len(r.text) or end - r.pos > LONGEST:
+def word_before(literals: Iterable[str]) -> Word:
+    """A pattern for a name that ends where one of these stands, also where they look like a name."""
+    ends = [literal for literal in literals if re.match(_IN_WORD, literal)]
+    return re.compile(f"(?:(?!{any_of(ends)}){_IN_WORD})*").match if ends else _WORD
+
+
+def read_word(w: Window, delimiters: Delimiters, word: Word = _WORD) -> str | None:
+    """Read a name: everything up to whitespace, brackets, quotes or a closer. "" if it is none."""
+    limit = w.pos + LONGEST + 1
+    end = word(w.text, w.pos, limit).end()  # type: ignore[union-attr]  # always matches
+    closer = delimiters.closer_in(w, end)
+    if closer is None:
         return None
-    return r.take(end)
+    if closer < end:
+        return w.take(closer)
+    if end == limit:
+        return ""
+    if end == len(w.text) and not w.eof:
+        return None
+    return w.take(end)
 
 
-def read_word(r: Reader) -> Step[str]:
-    """Read a name: everything up to whitespace, brackets or quotes. "" if it is none."""
-    pieces = []
-    length = 0
-    while True:
-        found = _WORD.match(r.text, r.pos)
-        piece = r.take(found.end() if found else r.pos)
-        pieces.append(piece)
-        length += len(piece)
-        if length > LONGEST:
-            return ""
-        if r.pos < len(r.text) or r.eof:
-            return "".join(pieces)
-        yield
+def word_ahead(w: Window, offset: int = 0) -> str | None:
+    """The name of plain characters that stands `offset` characters ahead, or "". Reads nothing."""
+    start = w.pos + offset
+    limit = start + LONGEST + 1
+    end = _PLAIN_WORD(w.text, start, limit).end()  # type: ignore[union-attr]  # always matches
+    if end == limit:
+        return ""
+    if end == len(w.text) and not w.eof:
+        return None
+    return w.text[start:end]

@@ -2,51 +2,77 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from ..errors import ToolwireError
+from ..events import Event
+from ..schema.tools import Tool, read_tools
+from .channel_run import ChannelRun
 from .driver import Run
-from .events import Event
-from .reading.call_text import TextRun
-from .shapes import CallText
-from .spec import Format
-from .tools import read_tools
+from .format import Format
+from .reasoning import ReasoningStyle
+from .window import Window
+
+_LARGEST: Final = 1 << 16
+
+
+def _run(
+    format: Format,
+    tools: Mapping[str, Tool] | None,
+    window: Window,
+    style: ReasoningStyle | None,
+) -> Run:
+    if format.channels is not None:
+        return ChannelRun(format, tools, window, format.channels)
+    return format.reading.run(format, tools, window, style)
 
 
 class EventParser:
     """Reads one message in one format. Any way to cut the text gives the same events."""
 
-    __slots__ = ("_finished", "_reader", "_steps", "format")
+    __slots__ = ("_finished", "_out", "_steps", "_window", "format")
 
-    def __init__(self, format: Format, tools: Any = None) -> None:
+    def __init__(
+        self,
+        format: Format,
+        tools: Any = None,
+        style: ReasoningStyle | None = None,
+        in_reasoning: bool = False,
+        *,
+        fast_paths: bool = True,
+    ) -> None:
+        """`style`: how the model marks its thoughts, if any are looked for; `in_reasoning`: the prompt
+        has opened them. `fast_paths` is for tests: without them the same events take longer."""
         self.format = format
-        run_class = TextRun if isinstance(format.shape, CallText) else Run
-        run = run_class(format, read_tools(tools))
-        self._reader = run.r
-        self._steps = run.main()
+        self._window = Window(fast_paths)
+        run = _run(format, read_tools(tools), self._window, style)
+        self._out = run.out
+        self._steps = run.main(in_reasoning)
         self._finished = False
         next(self._steps)  # to the first place where it waits for text
 
     def feed(self, chunk: str) -> list[Event]:
         """Take the next chunk of the model's text; returns what it decides."""
-        reader = self._reader
-        if chunk and reader.shortcut is not None:
-            events = reader.shortcut(chunk)
+        window = self._window
+        if chunk and window.fast_path is not None:
+            events = window.fast_path(chunk)
             if events is not None:
                 return events
         if self._finished:
             raise ToolwireError("feed() after finish(): make a new Parser for the next message.")
-        reader.shortcut = None
-        reader.push(chunk)
-        next(self._steps)
-        return reader.take_events()
+        window.fast_path = None
+        # What stands behind a limit is copied where the limit moves: never all of a long text.
+        for start in range(0, len(chunk), _LARGEST) or (0,):
+            window.push(chunk[start : start + _LARGEST] if len(chunk) > _LARGEST else chunk)
+            next(self._steps)
+        return self._out.take_events()
 
     def finish(self) -> list[Event]:
         """The message is over; returns what was still undecided. A second call returns nothing."""
         if self._finished:
             return []
         self._finished = True
-        self._reader.eof = True
-        self._reader.shortcut = None
+        self._window.finish()
         next(self._steps, None)
-        return self._reader.take_events()
+        return self._out.take_events()

@@ -1,8 +1,7 @@
-"""Thin adapters: the core's events in the words of an engine. Nothing is decided twice.
+"""toolwire inside inference engines: `vllm/` and `sglang/`, each a thin adapter, and what they share.
 
-`vllm_plugin` registers the parsers with vLLM, `vllm_adapter` is what stands behind a name (`vllm_auto`
-behind `toolwire_auto`), `vllm_api` knows where vLLM keeps its classes. `sglang_plugin` and
-`sglang_adapter` are the same for SGLang, `sglang_checks` looks at the model when it starts. Shared by
-all engines: `tools` (an engine's tool objects as OpenAI dicts), `structural_tags` (constraints for
-xgrammar), `startup_checks` (does the model fit the format), `names` (what engines call our formats).
+In each folder, `plugin` registers the parsers with the engine, `adapter` is what stands behind a name,
+`reasoning` is the reasoning parser, `stream` turns events into the engine's own messages. Shared are
+`names` (what engines call our formats), `thinking` (styles of reasoning), `startup_checks` (does the
+model fit the format?) and `model_construct` (messages without checks).
 """

@@ -6,18 +6,31 @@ from collections.abc import Iterable
 
 from ..formats import get_format, list_formats
 
-#: vLLM's names that are neither ours nor an alias of ours.
-_VLLM = {"hy_v3": "hy3", "poolside_v1": "glm47", "qwen3_json": "hermes"}
+#: vLLM's names that are neither ours nor an alias of ours. Behind those without any it takes no parser
+#: but its own.
+_VLLM = {
+    "cohere_command3": "",
+    "cohere_command4": "",
+    "hy_v3": "hy3",
+    "hy_v4": "hy4",
+    "kimi_k3": "",
+    "openai": "",
+    "poolside_v1": "glm47",
+    "qwen3_json": "hermes",
+}
 
-#: … and SGLang's. Its `hunyuan` reads several generations, our format of that name only one.
+#: … and SGLang's. Its `hunyuan` is Hunyuan 3 and 4, our format of that name an older one;
+#: Inkling's tokens it reads by itself.
 _SGLANG = {
     "apertus2509": "apertus",
     "deepseekv3": "deepseek_v3",
     "deepseekv31": "deepseek_v3_1",
     "deepseekv32": "deepseek_v3_2",
     "deepseekv4": "deepseek_v4",
+    "deepseekv41": "deepseek_v41",
     "glm": "glm45",
-    "hunyuan": "",
+    "hunyuan": "hy3",
+    "inkling": "",
     "interns1": "internlm",
     "nanbeige": "qwen3_coder",
     "poolside_v1": "glm47",

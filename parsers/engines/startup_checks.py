@@ -16,12 +16,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .. import get_format, list_formats, register_format
-from ..core.spec import Format
+from ..core.format import Format
 from ..errors import ToolwireError
+from ..formats import get_format, list_formats, register_format
 from ..models.detect import PROPOSED, Detection, detect
-from ..models.markers import missing_markers
 from ..models.rendering import tokenizer_renderer
+from ..models.special_tokens import missing_tokens
 from ..templates import get_template, list_templates
 
 SKIP = "TOOLWIRE_SKIP_CHECKS"
@@ -80,7 +80,7 @@ def _instead(found: Detection) -> str:
 
 
 def check_special_tokens(spec: Format, tokenizer: Any) -> None:
-    missing = missing_markers(spec, tokenizer.get_vocab())
+    missing = missing_tokens(spec, tokenizer.get_vocab())
     if not missing:
         return
     raise ToolwireError(
@@ -124,7 +124,7 @@ def check_template(spec: Format, tokenizer: Any, template: str) -> None:
         return
     if spec.name in found.formats:
         return
-    if found.formats:
+    if found.formats and not found.hinted:
         raise ToolwireError(_wrong_format(spec.name, found.formats))
     if not found.shows_tools:
         raise ToolwireError(

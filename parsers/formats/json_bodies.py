@@ -3,17 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from ..core.shapes import JsonCalls
-from ..core.spec import Format, Wrapper
+from ..core.format import Format, Wrapper
+from ..core.layout import CallId, Layout
+from ..core.reasoning import ReasoningStyle
+from ..shapes import JsonCalls
+
+
+def _object(name: str = "name", arguments: str = "arguments", **around: Any) -> Layout:
+    """A call as a JSON object; `around` is what stands around each call, and around all of them."""
+    return Layout(
+        name_begin=f'{{"{name}": "',
+        name_end='"',
+        arguments_begin=f', "{arguments}": ',
+        arguments_end="}",
+        **around,
+    )
+
+
+def _array(begin: str = "", end: str = "") -> Layout:
+    """All calls in one array."""
+    return _object(section_begin=f"{begin}[", section_end=f"]{end}", separator=", ")
+
 
 HERMES = Format(
     name="hermes",
     shape=JsonCalls(),
     wrappers=(Wrapper(("<tool_call>",), ("</tool_call>",)),),
-    aliases=("qwen25", "qwen3", "ernie45", "reka"),
-    models="Hermes 2 and 3, Qwen 2.5, Qwen 3, Ernie 4.5, Reka",
-    example='<tool_call>\n{"name": "NAME", "arguments": {…}}\n</tool_call>',
+    aliases=("qwen25", "qwen3", "ernie45", "reka", "kolibri1"),
+    models="Hermes 2 and 3, Qwen 2.5, Qwen 3, Ernie 4.5, Reka, Trinity, Kolibri",
+    layout=_object(call_begin="<tool_call>\n", call_end="\n</tool_call>", separator="\n"),
+)
+
+TRINITY = replace(
+    HERMES,
+    name="trinity",
+    aliases=(),
+    models="Trinity",
+    reasoning=ReasoningStyle("trinity"),
+    always_reasons=True,
 )
 
 JSON = Format(
@@ -22,7 +51,7 @@ JSON = Format(
     bare=True,
     aliases=("json_mode",),
     models="any model in JSON mode",
-    example='{"tool_calls": [{"name": "NAME", "arguments": {…}}]}',
+    layout=_object(section_begin='{"tool_calls": [', section_end="]}", separator=", "),
 )
 
 LLAMA3_JSON = Format(
@@ -32,7 +61,7 @@ LLAMA3_JSON = Format(
     bare=True,
     aliases=("llama3", "llama4_json"),
     models="Llama 3.1, 3.2 and 3.3",
-    example='<|python_tag|>{"name": "NAME", "parameters": {…}}',
+    layout=_object(arguments="parameters", separator="; "),
 )
 
 XLAM = Format(
@@ -41,7 +70,7 @@ XLAM = Format(
     wrappers=(Wrapper(("[TOOL_CALLS]", "<tool_call>"), ("</tool_call>", "[/TOOL_CALLS]")),),
     bare=True,
     models="xLAM",
-    example='[{"name": "NAME", "arguments": {…}}]',
+    layout=_array(),
 )
 
 LONGCAT = replace(
@@ -50,7 +79,9 @@ LONGCAT = replace(
     wrappers=(Wrapper(("<longcat_tool_call>",), ("</longcat_tool_call>",)),),
     aliases=(),
     models="LongCat Flash",
-    example='<longcat_tool_call>{"name": "NAME", "arguments": {…}}</longcat_tool_call>',
+    layout=_object(
+        call_begin="<longcat_tool_call>", call_end="</longcat_tool_call>", separator="\n"
+    ),
 )
 
 GRANITE4 = replace(
@@ -65,7 +96,7 @@ GRANITE_20B_FC = Format(
     shape=JsonCalls(),
     wrappers=(Wrapper(("<function_call>",)),),
     models="Granite 20B function calling",
-    example='<function_call> {"name": "NAME", "arguments": {…}}',
+    layout=_object(call_begin="<function_call> ", separator="\n"),
 )
 
 INTERNLM = Format(
@@ -77,15 +108,15 @@ INTERNLM = Format(
     ),
     aliases=("internlm2",),
     models="InternLM 2 and 2.5",
-    example='<|action_start|><|plugin|>{"name": "NAME", "parameters": {…}}<|action_end|>',
+    layout=_object(call_begin="<|action_start|><|plugin|>\n", call_end="<|action_end|>"),
 )
 
 GIGACHAT3 = Format(
     name="gigachat3",
     shape=JsonCalls(),
-    wrappers=(Wrapper(("function call<|role_sep|>", "<|function_call|>")),),
+    wrappers=(Wrapper(("<|function_call|>", "function call<|role_sep|>")),),
     models="GigaChat 3 and 3.1",
-    example='function call<|role_sep|>\n{"name": "NAME", "arguments": {…}}',
+    layout=_object(call_begin="<|function_call|>"),
 )
 
 GRANITE = Format(
@@ -93,26 +124,44 @@ GRANITE = Format(
     shape=JsonCalls(),
     wrappers=(Wrapper(("<|tool_call|>", "<tool_call>")),),
     models="Granite 3.0 and 3.1",
-    example='<|tool_call|> [{"name": "NAME", "arguments": {…}}]',
+    reasoning=ReasoningStyle("granite"),
+    layout=_array("<|tool_call|> "),
 )
 
 JAMBA = Format(
     name="jamba",
     shape=JsonCalls(),
     wrappers=(Wrapper(("<tool_calls>",), ("</tool_calls>",)),),
-    models="Jamba 1.5 and 1.6",
-    example='<tool_calls>[{"name": "NAME", "arguments": {…}}]</tool_calls>',
+    aliases=("minimax_m1",),
+    models="Jamba 1.5 and 1.6, MiniMax M1",
+    layout=_array("<tool_calls>", "</tool_calls>"),
 )
 
-HUNYUAN = replace(JAMBA, name="hunyuan", aliases=("hunyuan_a13b",), models="Hunyuan A13B")
-APRIEL = replace(JAMBA, name="apriel", models="Apriel")
+HUNYUAN = replace(
+    JAMBA,
+    name="hunyuan",
+    aliases=("hunyuan_a13b",),
+    models="Hunyuan A13B",
+    reasoning=ReasoningStyle("hunyuan_a13b"),
+)
+APRIEL = replace(
+    JAMBA, name="apriel", aliases=(), models="Apriel", reasoning=ReasoningStyle("apriel")
+)
+
+PANGU_V2 = Format(
+    name="pangu_v2",
+    shape=JsonCalls(),
+    wrappers=(Wrapper(("<|tool_call_start|>",), ("<|tool_call_end|>",)),),
+    models="Pangu v2",
+    layout=_array("<|tool_call_start|>", "<|tool_call_end|>"),
+)
 
 NEMOTRON = Format(
     name="nemotron",
     shape=JsonCalls(),
     wrappers=(Wrapper(("<TOOLCALL>",), ("</TOOLCALL>",)),),
     models="Nemotron Nano v2, Llama Nemotron",
-    example='<TOOLCALL>[{"name": "NAME", "arguments": {…}}]</TOOLCALL>',
+    layout=_array("<TOOLCALL>", "</TOOLCALL>"),
 )
 
 PHI4 = Format(
@@ -121,18 +170,66 @@ PHI4 = Format(
     wrappers=(Wrapper(("functools[",)),),
     aliases=("phi4_mini_json", "firefunction"),
     models="Phi 4 mini, Firefunction",
-    example='functools[{"name": "NAME", "arguments": {…}}]',
+    layout=_array("functools"),
 )
 
 COHERE = Format(
     name="cohere",
     shape=JsonCalls(name_keys=("tool_name", "name")),
     wrappers=(Wrapper(("<|START_ACTION|>",), ("<|END_ACTION|>",)),),
-    aliases=("command",),
-    models="Cohere Command",
-    example=(
-        '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "NAME", "parameters": {…}}]'
-        "<|END_ACTION|>"
+    aliases=("command", "cohere_command3", "cohere_command4"),
+    models="Cohere Command A, R7B and 4",
+    reasoning=ReasoningStyle("cohere"),
+    text_wrapper=Wrapper(
+        ("<|START_RESPONSE|>", "<|START_TEXT|>"), ("<|END_RESPONSE|>", "<|END_TEXT|>")
+    ),
+    annotations=("<co>", "</co: …>"),
+    layout=Layout(
+        section_begin="<|START_ACTION|>[\n    ",
+        section_end="\n]<|END_ACTION|>",
+        separator=",\n    ",
+        call_begin="{",
+        id=CallId('"tool_call_id": "', '", ', "before_name", first=0),
+        name_begin='"tool_name": "',
+        name_end='"',
+        arguments_begin=', "parameters": ',
+        arguments_end="}",
+    ),
+)
+
+COMMAND_R = Format(
+    name="command_r",
+    shape=JsonCalls(
+        name_keys=("tool_name", "name"), no_call=("directly-answer", "directly_answer")
+    ),
+    wrappers=(Wrapper(("Action:",)),),
+    models="Cohere Command R and R+",
+    layout=Layout(
+        section_begin="Action:\n```json\n[\n    ",
+        section_end="\n]```",
+        separator=",\n    ",
+        call_begin="{\n        ",
+        name_begin='"tool_name": "',
+        name_end='"',
+        arguments_begin=',\n        "parameters": ',
+        call_end="\n    }",
+    ),
+)
+
+SARASHINA = Format(
+    name="sarashina",
+    shape=JsonCalls(python=True),
+    wrappers=(Wrapper(("<|tool_calls|>",)),),
+    bare=True,
+    models="Sarashina",
+    layout=Layout(
+        section_begin="<|tool_calls|>[",
+        section_end="]",
+        separator=", ",
+        name_begin="{'name': '",
+        name_end="'",
+        arguments_begin=", 'arguments': ",
+        arguments_end="}",
     ),
 )
 
@@ -141,11 +238,20 @@ APERTUS = Format(
     shape=JsonCalls(name_is_key=True),
     wrappers=(Wrapper(("<|tools_prefix|>",), ("<|tools_suffix|>",)),),
     models="Apertus",
-    example='<|tools_prefix|>[{"NAME": {…}}]<|tools_suffix|>',
+    reasoning=ReasoningStyle("apertus"),
+    layout=Layout(
+        section_begin="<|tools_prefix|>[",
+        section_end="]<|tools_suffix|>",
+        separator=", ",
+        name_begin='{"',
+        name_end='": ',
+        arguments_end="}",
+    ),
 )
 
 FORMATS = (
     HERMES,
+    TRINITY,
     JSON,
     LLAMA3_JSON,
     XLAM,
@@ -161,5 +267,7 @@ FORMATS = (
     NEMOTRON,
     PHI4,
     COHERE,
+    COMMAND_R,
+    SARASHINA,
     APERTUS,
 )

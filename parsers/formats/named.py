@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..core.shapes import Labels, NamedJson
-from ..core.spec import Format, Wrapper
+from ..core.format import Format, Wrapper
+from ..core.layout import CallId, Layout
+from ..core.reasoning import ReasoningStyle
+from ..shapes import Labels, NamedJson
 
 SPECIAL_TOKEN = Format(
     name="special_token",
     shape=NamedJson(),
     wrappers=(Wrapper(("<|tool_call|>",), ("<|end_tool_call|>",)),),
     models="models with tokens of their own for calls",
-    example="<|tool_call|>NAME\n{…}<|end_tool_call|>",
+    layout=Layout(
+        call_begin="<|tool_call|>", name_end="\n", call_end="<|end_tool_call|>", separator="\n"
+    ),
 )
 
 LABELED = Format(
@@ -21,7 +25,15 @@ LABELED = Format(
     wrappers=(Wrapper(("<tool_call>",), ("</tool_call>",)),),
     aliases=("labelled",),
     models="any model that is told so",
-    example="<tool_call>\nname: NAME\narguments: {…}\n</tool_call>",
+    layout=Layout(
+        call_begin="<tool_call>\n",
+        name_begin="name: ",
+        name_end="\n",
+        arguments_begin="arguments: ",
+        arguments_end="\n",
+        call_end="</tool_call>",
+        separator="\n",
+    ),
 )
 
 DEEPSEEK_V3 = Format(
@@ -36,9 +48,15 @@ DEEPSEEK_V3 = Format(
     ),
     aliases=("deepseek_r1",),
     models="DeepSeek V3 and R1",
-    example=(
-        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>NAME\n"
-        "```json\n{…}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+    layout=Layout(
+        section_begin="<｜tool▁calls▁begin｜>",
+        section_end="<｜tool▁calls▁end｜>",
+        separator="\n",
+        call_begin="<｜tool▁call▁begin｜>function<｜tool▁sep｜>",
+        name_end="\n",
+        arguments_begin="```json\n",
+        arguments_end="\n```",
+        call_end="<｜tool▁call▁end｜>",
     ),
 )
 
@@ -52,9 +70,12 @@ DEEPSEEK_V3_1 = replace(
     ),
     aliases=("deepseek_v31",),
     models="DeepSeek V3.1",
-    example=(
-        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>NAME<｜tool▁sep｜>{…}"
-        "<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+    layout=Layout(
+        section_begin="<｜tool▁calls▁begin｜>",
+        section_end="<｜tool▁calls▁end｜>",
+        call_begin="<｜tool▁call▁begin｜>",
+        name_end="<｜tool▁sep｜>",
+        call_end="<｜tool▁call▁end｜>",
     ),
 )
 
@@ -72,9 +93,14 @@ KIMI_K2 = Format(
         Wrapper(("<|tool_call_begin|>",), ("<|tool_call_end|>",)),
     ),
     models="Kimi K2",
-    example=(
-        "<|tool_calls_section_begin|><|tool_call_begin|>functions.NAME:0"
-        "<|tool_call_argument_begin|>{…}<|tool_call_end|><|tool_calls_section_end|>"
+    layout=Layout(
+        section_begin="<|tool_calls_section_begin|>",
+        section_end="<|tool_calls_section_end|>",
+        call_begin="<|tool_call_begin|>",
+        name_begin="functions.",
+        id=CallId(":", first=0),
+        arguments_begin="<|tool_call_argument_begin|>",
+        call_end="<|tool_call_end|>",
     ),
 )
 
@@ -83,7 +109,8 @@ MISTRAL = Format(
     shape=NamedJson(separator=("[ARGS]",), id_separator=("[CALL_ID]",)),
     wrappers=(Wrapper(("[TOOL_CALLS]",), ("[/TOOL_CALLS]",)),),
     models="Mistral, before v11 (array) and since (name and arguments)",
-    example="[TOOL_CALLS]NAME[ARGS]{…}",
+    reasoning=ReasoningStyle("mistral"),
+    layout=Layout(call_begin="[TOOL_CALLS]", name_end="[ARGS]"),
 )
 
 FUNCTIONARY = Format(
@@ -91,7 +118,63 @@ FUNCTIONARY = Format(
     shape=NamedJson(separator=(">",)),
     wrappers=(Wrapper(("<function=", ">>>"), ("</function>",)),),
     models="Functionary v3.1 and v3.2",
-    example="<function=NAME>{…}</function>",
+    layout=Layout(call_begin="<function=", name_end=">", call_end="</function>"),
+)
+
+SOLAR_OPEN = Format(
+    name="solar_open",
+    shape=NamedJson(separator=("<|tool_call:args|>",), name_separator=("<|tool_call:name|>",)),
+    wrappers=(
+        Wrapper(("<|tool_calls|>", "<|begin|>assistant<|tool_calls|>"), ("<|calls|>",)),
+        Wrapper(("<|tool_call:begin|>",), ("<|tool_call:end|>",)),
+    ),
+    models="Solar Open",
+    reasoning=ReasoningStyle("solar_open"),
+    always_reasons=True,
+    text_wrapper=Wrapper(("<|begin|>assistant<|content|>", "<|content|>"), ("<|end|>",)),
+    layout=Layout(
+        section_begin="<|tool_calls|>",
+        section_end="<|calls|>",
+        call_begin="<|tool_call:begin|>",
+        id=CallId(place="before_name", pattern="[a-z0-9]{10}"),
+        name_begin="<|tool_call:name|>",
+        name_end="<|tool_call:args|>",
+        call_end="<|tool_call:end|>",
+    ),
+)
+
+_PLAMO3_NAME_END = "<|plamo:end_tool_name:plamo|>"
+_PLAMO3_ARGUMENTS = "<|plamo:begin_tool_arguments:plamo|>"
+_PLAMO3_IN_JSON = "<|plamo:constrain|>json<|plamo:msg|>"
+
+PLAMO3 = Format(
+    name="plamo3",
+    shape=NamedJson(
+        separator=(
+            _PLAMO3_NAME_END + _PLAMO3_ARGUMENTS + _PLAMO3_IN_JSON,
+            _PLAMO3_NAME_END + _PLAMO3_ARGUMENTS + "<|plamo:msg|>",
+            _PLAMO3_NAME_END + _PLAMO3_ARGUMENTS,
+            _PLAMO3_NAME_END,
+        ),
+    ),
+    wrappers=(
+        Wrapper(("<|plamo:begin_tool_requests:plamo|>",), ("<|plamo:end_tool_requests:plamo|>",)),
+        Wrapper(("<|plamo:begin_tool_request:plamo|>",), ("<|plamo:end_tool_request:plamo|>",)),
+        Wrapper(("<|plamo:begin_tool_name:plamo|>",), ("<|plamo:end_tool_arguments:plamo|>",)),
+    ),
+    models="PLaMo 3",
+    reasoning=ReasoningStyle("plamo3"),
+    text_wrapper=Wrapper(("<|plamo:tag|>",)),
+    layout=Layout(
+        section_begin="<|plamo:begin_tool_requests:plamo|>",
+        section_end="<|plamo:end_tool_requests:plamo|>",
+        call_begin="<|plamo:begin_tool_request:plamo|>",
+        name_begin="<|plamo:begin_tool_name:plamo|>",
+        name_end=_PLAMO3_NAME_END,
+        arguments_begin=_PLAMO3_ARGUMENTS + _PLAMO3_IN_JSON,
+        arguments_end="<|plamo:end_tool_arguments:plamo|>",
+        call_end="<|plamo:end_tool_request:plamo|>",
+    ),
 )
 
 FORMATS = (
@@ -102,4 +185,6 @@ FORMATS = (
     KIMI_K2,
     MISTRAL,
     FUNCTIONARY,
+    PLAMO3,
+    SOLAR_OPEN,
 )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..core.shapes import BareKeys, CallText, Pythonic
-from ..core.spec import Format, Wrapper
+from ..core.format import Format, Wrapper
+from ..core.layout import Layout
+from ..core.reasoning import ReasoningStyle
+from ..shapes import BareKeys, CallText, Pythonic
+from .json_bodies import PANGU_V2
 
 PYTHONIC = Format(
     name="pythonic",
@@ -13,7 +16,14 @@ PYTHONIC = Format(
     bare=True,
     aliases=("llama3_pythonic", "toolace"),
     models="Llama 3.2, ToolACE",
-    example='[NAME(k="v"), NAME2(n=1)]',
+    layout=Layout(
+        section_begin="[",
+        section_end="]",
+        separator=", ",
+        arguments_begin="(",
+        arguments_end=")",
+        python_words=True,
+    ),
 )
 
 LLAMA4_PYTHONIC = replace(
@@ -22,7 +32,9 @@ LLAMA4_PYTHONIC = replace(
     aliases=(),
     wrappers=(Wrapper(("<|python_start|>",), ("<|python_end|>",)),),
     models="Llama 4",
-    example='<|python_start|>[NAME(k="v")]<|python_end|>',
+    layout=replace(
+        PYTHONIC.written, section_begin="<|python_start|>[", section_end="]<|python_end|>"
+    ),
 )
 
 LFM2 = replace(
@@ -32,7 +44,9 @@ LFM2 = replace(
     wrappers=(Wrapper(("<|tool_call_start|>",), ("<|tool_call_end|>",)),),
     bare=False,
     models="LFM 2",
-    example='<|tool_call_start|>[NAME(k="v")]<|tool_call_end|>',
+    layout=replace(
+        PYTHONIC.written, section_begin="<|tool_call_start|>[", section_end="]<|tool_call_end|>"
+    ),
 )
 
 OLMO3 = replace(
@@ -40,7 +54,12 @@ OLMO3 = replace(
     name="olmo3",
     wrappers=(Wrapper(("<function_calls>",), ("</function_calls>",)),),
     models="OLMo 3",
-    example='<function_calls>\nNAME(k="v")\nNAME2(n=1)\n</function_calls>',
+    layout=replace(
+        PYTHONIC.written,
+        section_begin="<function_calls>\n",
+        section_end="\n</function_calls>",
+        separator="\n",
+    ),
 )
 
 GEMMA4 = Format(
@@ -48,7 +67,11 @@ GEMMA4 = Format(
     shape=BareKeys(quote='<|"|>'),
     wrappers=(Wrapper(("<|tool_call>",), ("<tool_call|>",)),),
     models="Gemma 4",
-    example='<|tool_call>call:NAME{k:<|"|>v<|"|>,n:42}<tool_call|>',
+    reasoning=ReasoningStyle("gemma4"),
+    special=("<|tool_call>",),
+    layout=Layout(
+        call_begin="<|tool_call>", name_begin="call:", call_end="<tool_call|>", sorted_keys=True
+    ),
 )
 
 FUNCTIONGEMMA = Format(
@@ -56,7 +79,9 @@ FUNCTIONGEMMA = Format(
     shape=BareKeys(quote="<escape>"),
     wrappers=(Wrapper(("<start_function_call>",), ("<end_function_call>",)),),
     models="FunctionGemma",
-    example="<start_function_call>call:NAME{k:<escape>v<escape>}<end_function_call>",
+    layout=Layout(
+        call_begin="<start_function_call>", name_begin="call:", call_end="<end_function_call>"
+    ),
 )
 
 CALL_TEXT = Format(
@@ -64,13 +89,14 @@ CALL_TEXT = Format(
     shape=CallText(),
     aliases=("ollama",),
     models="any model, also those never trained on tools",
-    example='NAME(k="v", n=10)',
+    layout=Layout(arguments_begin="(", arguments_end=")", separator="\n"),
 )
 
 FORMATS = (
     PYTHONIC,
     LLAMA4_PYTHONIC,
     LFM2,
+    PANGU_V2,  # it has the tokens of LFM 2: where nothing else tells, that is the more likely one
     OLMO3,
     GEMMA4,
     FUNCTIONGEMMA,

@@ -5,13 +5,20 @@ from __future__ import annotations
 import difflib
 import re
 
-from ..core.spec import Format
+from ..core.format import Format
 from ..errors import ToolwireError
-from . import json_bodies, named, python_like, tagged
+from . import channelled, elements, json_bodies, named, python_like, tagged
 
+#: The formats that toolwire itself has.
+_BUILT_IN = tuple(
+    spec
+    for module in (json_bodies, named, tagged, elements, python_like, channelled)
+    for spec in module.FORMATS
+)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 #: `toolwire_auto` chooses a format, and is none.
 _RESERVED = frozenset({"auto"})
+_OWN = frozenset(spec.name for spec in _BUILT_IN)
 _formats: dict[str, Format] = {}
 _aliases: dict[str, str] = {}
 
@@ -24,9 +31,22 @@ def register_format(spec: Format) -> None:
         )
     for name in (spec.name, *spec.aliases):
         check_free(name)
+    if spec.name not in _OWN:
+        _check_layout(spec)
     _formats[spec.name] = spec
     for alias in spec.aliases:
         _aliases[alias] = spec.name
+
+
+def _check_layout(spec: Format) -> None:
+    """Raises where a format would not read what it writes. (A test asks that of toolwire's own.)"""
+    from .write import reads_what_it_writes  # it finds formats here
+
+    if spec.layout is not None and not reads_what_it_writes(spec):
+        raise ToolwireError(
+            f"The layout of {spec.name} does not fit its wrappers and shape: {spec.example!r} is not "
+            "read as a call. Change the layout with them, or leave it out (layout=None)."
+        )
 
 
 def check_free(name: str) -> None:
@@ -45,6 +65,11 @@ def list_formats(aliases: bool = False) -> list[str]:
     return sorted([*_formats, *_aliases] if aliases else _formats)
 
 
+def formats_in_order() -> list[str]:
+    """The names of all formats, in the order in which they were added."""
+    return list(_formats)
+
+
 def get_format(name: str) -> Format:
     """The format of that name or alias."""
     if not isinstance(name, str):
@@ -59,9 +84,8 @@ def get_format(name: str) -> Format:
     return found
 
 
-for _module in (json_bodies, named, tagged, python_like):
-    for _spec in _module.FORMATS:
-        register_format(_spec)
+for _spec in _BUILT_IN:
+    register_format(_spec)
 
 #: The names that toolwire itself has, aliases included.
 BUILT_IN = frozenset([*_formats, *_aliases])

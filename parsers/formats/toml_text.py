@@ -135,13 +135,13 @@ def write_toml(table: Mapping[str, Any], path: str = "") -> str:
     return plain + tables
 
 
-def _written(value: str | bool | list[str]) -> str:
+def _written(value: str | bool | int | list[str]) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
     if isinstance(value, list):
         return f"[{', '.join(map(_quoted, value))}]"
-    if "\n" in value and "'''" not in value and not value.endswith("'") and _verbatim(value):
-        return f"'''\n{value}'''"
     return _quoted(value)
 
 

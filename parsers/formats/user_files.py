@@ -14,7 +14,6 @@ from pathlib import Path
 
 from ..errors import ToolwireError
 from .registry import check_free, get_format, list_formats, register_format
-from .toml_specs import read_formats
 
 VARIABLE = "TOOLWIRE_FORMATS"
 
@@ -72,6 +71,8 @@ def _files(place: Path) -> list[Path]:
 
 def register_file(path: Path) -> None:
     """Register the formats in one file."""
+    from .toml_specs import read_formats  # who has no files waits for no TOML reader
+
     try:
         text = path.read_text(encoding="utf-8-sig")  # some editors put a mark in front
     except OSError as error:

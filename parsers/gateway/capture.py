@@ -11,10 +11,11 @@ import itertools
 import time
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..openai.normalize import Finding
+from ..openai.request import Request
 from ..openai.sizes import size_of
 
 Json = dict[str, Any]
@@ -107,14 +108,6 @@ def _first(values: Iterable[str | None], otherwise: str) -> str:
     return next((value for value in values if value is not None), otherwise)
 
 
-def known_tools(tools: Any) -> list[Json]:
-    """The functions among the tools, name and schema only: other tools may hold credentials."""
-    kept = []
-    for tool in tools if isinstance(tools, list) else ():
-        function = tool.get("function", tool) if isinstance(tool, dict) else {}
-        if isinstance(function, dict) and isinstance(function.get("name"), str):
-            if tool.get("type", "function") != "function":
-                continue
-            known = {k: function[k] for k in ("name", "parameters") if k in function}
-            kept.append({"type": "function", "function": known})
-    return kept
+def known_tools(request: Request) -> list[Json]:
+    """What the request declares, name and schema only: other tools may hold credentials."""
+    return [replace(function, strict=False).to_dict() for function in request.functions]

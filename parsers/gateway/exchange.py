@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from ..openai.checks import Problem, check_request, error_body, translate_legacy
 from ..openai.normalize import Finding, Policy, normalize_response
-from ..openai.schemas import readable
+from ..openai.request import read_request
 from ..openai.sizes import size_of
 from ..openai.stream_normalize import ChatStream
 from . import metrics
@@ -60,33 +60,20 @@ def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal
     problems = check_request(body, api)
     if problems:
         return Refusal(400, error_body(problems))
-    legacy = api == "chat" and body.get("functions") is not None
-    new = translate_legacy(body) if legacy else body
+    request = read_request(body, api)
+    new = translate_legacy(body) if request.legacy else body
     policy = Policy(
         format=settings.format,
-        tools=_functions(new.get("tools")),
-        tool_choice=new.get("tool_choice"),
-        parallel=new.get("parallel_tool_calls") is not False,
-        legacy=legacy,
+        request=request,
         sequential_ids=settings.ids == "sequential",
         taken_ids=_ids(new) if settings.ids == "sequential" else frozenset(),
     )
-    weight = size_of(policy.tools) + size_of(policy.taken_ids)
+    weight = size_of(request.tools) + size_of(policy.taken_ids)
     if weight > settings.max_exchange:
         most = in_mib(settings.max_exchange)
         message = f"The tools and ids of this request take more than {most} of memory"
         return Refusal(413, failure(message, "request_too_large"))
-    return Plan(route, api, dump(new) if legacy else raw, policy, weight)
-
-
-def _functions(tools: Any) -> list[Json] | None:
-    """The tools that a model calls by name."""
-    known = known_tools(tools)
-    for tool in known:
-        function = tool["function"]
-        if "parameters" in function:
-            function["parameters"] = readable(function["name"], function["parameters"])
-    return known or None
+    return Plan(route, api, dump(new) if request.legacy else raw, policy, weight)
 
 
 def _ids(body: Json) -> frozenset[str]:
@@ -108,8 +95,8 @@ def recorder_for(plan: Plan, stage: str, capture: Capture | None) -> Recorder | 
     """Where to record an exchange; None where nothing is captured, or no call can come."""
     if capture is None:
         return None
-    policy = plan.policy
-    return Recorder(plan.route, stage, str(policy.format or "") or None, policy.tools or [])
+    format = str(plan.policy.format or "") or None
+    return Recorder(plan.route, stage, format, known_tools(plan.policy.request))
 
 
 def _account(

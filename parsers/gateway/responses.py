@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..openai import parse
+from ..openai.message import ToolCall
 from ..openai.normalize import (
     MAX_CHOICES,
     CallNormalizer,
     Finding,
     Policy,
     found_in_text,
-    only_first,
+    read_text,
 )
 
 Json = dict[str, Any]
@@ -29,19 +29,14 @@ def normalize_output(response: Json, policy: Policy) -> tuple[Json, list[Finding
     output = response.get("output")
     if not isinstance(output, list):
         return response, [], 0
-    normalizer = CallNormalizer()
+    normalizer = CallNormalizer(policy)
     cut = response.get("status") != "completed"
     items = [normal_item(normalizer, it, cut and it is output[-1]) for it in output]
     kept = [item for item in items if item is not None]
     if policy.reads_text and not any(is_call(item) for item in output):
         kept = _items_with_text_read(normalizer, kept, policy, cut)
-    calls = [item for item in kept if is_call(item)]
-    if not policy.parallel and len(calls) > 1:
-        only_first(normalizer, [{"function": item} for item in calls])
-        kept = [item for item in kept if not is_call(item) or item is calls[0]]
-        calls = calls[:1]
     changed = response if kept == output else response | {"output": kept}
-    return changed, normalizer.findings, len(calls)
+    return changed, normalizer.findings, sum(is_call(item) for item in kept)
 
 
 def is_call(item: Any) -> bool:
@@ -62,7 +57,8 @@ def normal_item(normalizer: CallNormalizer, item: Any, cut: bool) -> Any:
 def _items_with_text_read(
     normalizer: CallNormalizer, items: list[Any], policy: Policy, cut: bool
 ) -> list[Any]:
-    kept, calls = [], []
+    kept = []
+    calls: list[ToolCall] = []
     texts = 0
     for item in items:
         parts = item.get("content") if isinstance(item, dict) else None
@@ -74,7 +70,7 @@ def _items_with_text_read(
             found = None
             if is_text(part) and texts < MAX_TEXTS:
                 texts += 1
-                found = parse(policy.format or "", part["text"], policy.tools)
+                found = read_text(policy, part["text"])
             if found is None or not found.tool_calls:
                 new_parts.append(part)
                 continue
@@ -83,7 +79,7 @@ def _items_with_text_read(
                 new_parts.append(part | {"text": found.content})
         if new_parts or not parts:
             kept.append(item | {"content": new_parts})
-    return kept + text_items(normalizer, calls, policy, cut)
+    return kept + text_items(normalizer, calls, cut)
 
 
 def is_text(part: Any) -> bool:
@@ -94,16 +90,14 @@ def is_text(part: Any) -> bool:
     )
 
 
-def text_items(
-    normalizer: CallNormalizer, calls: list[Any], policy: Policy, cut: bool
-) -> list[Json]:
+def text_items(normalizer: CallNormalizer, calls: list[ToolCall], cut: bool) -> list[Json]:
     """The calls found in the text, as items of the output."""
     items = []
     for call in calls:
         raw = {
             "type": "function_call",
             "id": f"fc_{os.urandom(12).hex()}",
-            "call_id": normalizer.text_id(policy, call.id, call.name),
+            "call_id": normalizer.text_id(call.id, call.name),
             "name": call.name,
             "arguments": call.arguments,
             "status": "completed",

@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.schema import json_type
-from ..openai.normalize import CallNormalizer, Finding, Policy, only_first
+from ..openai.answers import is_complete
+from ..openai.normalize import CallNormalizer, Finding, Policy
 from ..openai.open_calls import key_of
 from ..openai.sizes import Pieces, shortened, size_of
 from ..openai.text_reader import TextReader
+from ..schema.kinds import json_type
 from .responses import MAX_TEXTS, Json, is_call, is_text, normal_item, text_items
 from .responses_text import AnswerText
 
@@ -70,7 +71,7 @@ class ResponsesStream:
         self.calls = 0
         self._policy = policy
         self._live = mode == "live"
-        self._normalizer = CallNormalizer()
+        self._normalizer = CallNormalizer(policy)
         self.held = 0  # about how many bytes this stream holds
         self._held: dict[Any, _Item] = {}  # by the upstream's output_index
         self._ended: list[Any] = []  # those of them that have ended
@@ -166,8 +167,9 @@ class ResponsesStream:
         self.held += held.held
         if not self._live or not item.get("name"):
             return before
-        if self.calls and not self._policy.parallel:
-            return before
+        if self._normalizer.full:
+            return before  # its end will say so
+        self._normalizer.admits(str(item["name"]))
         id = self._normalizer.id_for(item.get("call_id"), str(item["name"]))
         held.item = item if id == item.get("call_id") else item | {"call_id": id}
         held.place = self._place(index)
@@ -239,9 +241,6 @@ class ResponsesStream:
         item = normal_item(self._normalizer, held.settled(), cut)
         if item is None:
             return []
-        if self.calls and not self._policy.parallel:
-            only_first(self._normalizer, [item, {"function": item}])
-            return []
         self.calls += 1
         return self._block(item, self._place(index))
 
@@ -276,13 +275,13 @@ class ResponsesStream:
             fixed = normal_item(CallNormalizer(), item, False) or item
             sent = fixed["arguments"]
             events.append({"type": f"{_ARGUMENTS}.delta", **about, "delta": sent})
-        whole = json_type(sent) is not None
-        if not whole:
+        cut = cut and not is_complete(sent)
+        if json_type(sent) is None:
             reason = "truncated" if cut else "invalid_json"
             detail = f"the arguments of {shown!r} are not valid JSON, and were already sent"
             self._normalizer.note(reason, None, detail)
         item = item | {"arguments": sent}
-        if cut and not whole:  # what was sent can't be taken back, but it has no end
+        if cut:  # what was sent can't be taken back, but it has no end
             self._keep(place, item | {"status": "incomplete"})
             return []
         self._keep(place, item)
@@ -360,10 +359,7 @@ class ResponsesStream:
         for index, held in list(self._held.items()):
             events += self._send(index, cut=cut and (index == last or not held.ended))
         found = [call for text in self._texts.values() for call in text.calls()]
-        for item in text_items(self._normalizer, found, self._policy, cut):
-            if self.calls and not self._policy.parallel:
-                only_first(self._normalizer, [item, {"function": item}])
-                break
+        for item in text_items(self._normalizer, found, cut):
             self.calls += 1
             events += self._block(item, self._place())
         return events

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..events import Arguments, CallStart, Content, Event
 from ..openai import ToolCall
 from ..openai.sizes import Pieces
 from ..openai.text_reader import TextReader
@@ -19,7 +20,7 @@ _CALL = 1000  # the bytes that a call takes by itself
 class _Found:
     """A call in the text, as it grows."""
 
-    id: str
+    id: str  # as the model wrote it, or empty
     name: str
     pieces: Pieces = field(default_factory=Pieces)
 
@@ -56,23 +57,20 @@ class AnswerText:
         text = self._take(self.reader.finish())
         return [self.last | {"delta": text}] if text else []
 
-    def _take(self, deltas: list[Json]) -> str:
+    def _take(self, events: list[Event]) -> str:
         """What is really text; the calls are taken in."""
-        for delta in deltas:
-            for entry in delta.get("tool_calls", ()):
-                self._grow(entry["index"], entry.get("id"), entry["function"])
-        text = "".join(delta.get("content", "") for delta in deltas)
+        for event in events:
+            if isinstance(event, CallStart):
+                self.found.append(_Found(event.id or "", event.name))
+                self.found_size += _CALL + len(event.name)
+            elif isinstance(event, Arguments):
+                pieces = self.found[event.index].pieces
+                self.found_size -= pieces.size
+                pieces.add(event.text)
+                self.found_size += pieces.size
+        text = "".join(event.text for event in events if isinstance(event, Content))
         self.pieces.add(text)
         return text
-
-    def _grow(self, index: int, id: Any, function: Json) -> None:
-        if index == len(self.found):
-            self.found.append(_Found(str(id), function["name"]))
-            self.found_size += _CALL + len(function["name"])
-        pieces = self.found[index].pieces
-        self.found_size -= pieces.size
-        pieces.add(function["arguments"])
-        self.found_size += pieces.size
 
     def drop_calls(self) -> None:
         self.found, self.found_size = [], 0

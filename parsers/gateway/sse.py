@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.json_schema import too_deep
+from ..schema.json_schema import too_deep
 
 _END = re.compile(rb"\r\n\r\n|\n\n|\n\r\n|\r\r(?!\n)")
 _LINE_END = re.compile(rb"\r\n|\n|\r")

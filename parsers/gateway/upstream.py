@@ -157,7 +157,7 @@ class Upstream:
             raise Unavailable(504, "The upstream took too long to answer") from None
         if response.status_code not in _TRY_AGAIN or last:
             return response
-        wait = _retry_after(response.headers.get("retry-after"))
+        wait = retry_after(response.headers.get("retry-after"))
         if wait is not None and wait > self.settings.max_wait:
             return response
         await response.aclose()
@@ -182,7 +182,7 @@ def _plain(error: Exception) -> str:
     return "no connection" if isinstance(error, httpx2.ConnectError) else "the connection broke"
 
 
-def _retry_after(value: str | None) -> float | None:
+def retry_after(value: str | None) -> float | None:
     """Seconds from now, from a number or a date; None where there is neither."""
     if value is None:
         return None

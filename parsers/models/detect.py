@@ -1,9 +1,9 @@
 """Which format does a chat template show the model?
 
 The template is rendered with conversations whose calls are known (`probes`), and every format is asked
-to read the calls back and leave nothing over. Several may manage: first come those whose own layout is
-what the template wrote, then those of toolwire's own templates. Where none does, but the
-pieces of a call can be told apart, a new format is proposed, proven by the same round trip.
+to read the calls back and leave nothing over; `readings` chooses between those that manage. Where none
+does, but the pieces of a call can be told apart, a new format is proposed, proven by the same round
+trip. Where a template writes no call at all, there may be hints of what it means (`hints`).
 """
 
 from __future__ import annotations
@@ -11,31 +11,41 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..core.spec import Format
-from ..engines.structural_tags import known_layout
+from ..core.format import Format
+from ..core.samples import Call
 from ..errors import ToolwireError
-from ..formats import get_format, list_formats
-from ..templates import list_templates
-from .cuts import Call
+from ..formats import get_format
 from .files import ModelFiles
 from .frames import frame_by_tokens, frame_of, template_for
+from .hints import Hint, find_hint, has_tokens, turn_tags
 from .probes import (
     CALLS,
     NEXT,
-    QUESTION,
+    PROBES,
     RESULT,
     SIMPLE_CALLS,
+    THINK,
+    USUAL,
     WORD,
+    WORD_CALLS,
     Manner,
+    Markers,
     Render,
+    Setting,
     Turn,
+    remembering,
+    setting_of,
     shown_turn,
 )
-from .propose import propose, read_back, tools_for
+from .propose import propose
+from .readings import Reading, best_first, readings_of, text_left
+from .reasoning import ShownReasoning, find_reasoning
 from .rendering import template_renderer
 
 #: What a proposed format is called, until somebody gives it a name.
 PROPOSED = "detected"
+
+CHANGES_LISTS = "It changes lists, which llama.cpp lets it do, but vLLM and SGLang refuse."
 
 _LONGEST = 300
 
@@ -48,7 +58,10 @@ class Detection:
     """The formats that read the template's calls, best first."""
     proposal: Format | None = None
     """A new format that reads them, where none of those that exist does."""
+    hinted: bool = False
+    """The template writes no call that could be read; the formats are what it hints at."""
     shows_tools: bool = False
+    reasoning: ShownReasoning = field(default_factory=ShownReasoning)
     frame: str | None = None
     """The frame of toolwire's templates that marks turns like this one."""
     template: str | None = None
@@ -75,25 +88,43 @@ def detect(
 
     `special` and `vocabulary` are what is known of the model's tokens; a proposal is called `name`.
     """
-    shows_tools = _shows_tools(render)
+    render = remembering(render)
+    setting, shows_tools = setting_of(render)
     frame = frame_of(render, special)
-    found = _find(_shown(render), name)
-    ranked = _best_first(found.readings, found.turns[0]) if found.readings else []
+    reasoning = find_reasoning(render)
+    found = _find(shown_turns(render, setting, reasoning.markers or THINK), name)
+    tags = set() if frame else turn_tags(render, setting)  # many families have our frames in common
+    tokens = {name: has_tokens(get_format(name), vocabulary, tags) for name in found.readings}
+    ranked = best_first(found.readings, found.turns, tokens, reasoning.markers)
+    hint = None
+    if shows_tools and not (ranked or found.proposal):
+        hint = find_hint(render, setting, vocabulary, bool(found.turns))
+        ranked = list(hint.formats) if hint else []
     template = None
     if frame and not (shows_tools and (ranked or found.proposal)):
         template = template_for(frame, ranked[0] if ranked else _likely(vocabulary)).name
-    why = [*_why(shows_tools, frame, found, ranked)]
-    if ranked or found.proposal:
+    why = [*_why(setting, shows_tools, frame, found, ranked, hint)]
+    if (ranked or found.proposal) and not hint:
         why += _limits(found, ranked[0] if ranked else "")
         why += filter(None, [results_problem(render, found.turns[0].manner)])
-    return Detection(tuple(ranked), found.proposal, shows_tools, frame, template, tuple(why))
+    return Detection(
+        formats=tuple(ranked),
+        proposal=found.proposal,
+        hinted=hint is not None,
+        shows_tools=shows_tools,
+        reasoning=reasoning,
+        frame=frame,
+        template=template,
+        why=tuple(why),
+    )
 
 
 def detect_model(files: ModelFiles, name: str = PROPOSED) -> Detection:
     """Asks the template that a model's files have, if they have one."""
     if files.template is not None:
         render = template_renderer(files.template, files.special)
-        return detect(render, special=files.special, vocabulary=files.vocabulary, name=name)
+        found = detect(render, special=files.special, vocabulary=files.vocabulary, name=name)
+        return replace(found, why=(*found.why, CHANGES_LISTS)) if render.changes_lists else found
     frame = frame_by_tokens(files.vocabulary or frozenset())
     template = template_for(frame, _likely(files.vocabulary)).name
     return Detection(
@@ -111,30 +142,43 @@ def _likely(vocabulary: frozenset[str] | None) -> str | None:
 # -- asking ---------------------------------------------------------------------------------------
 
 
-def _shows_tools(render: Render) -> bool:
-    tools = tools_for(CALLS)
-    return CALLS[0][0] in render([{"role": "user", "content": QUESTION}], tools)
-
-
-def _shown(render: Render) -> Iterator[list[Turn]]:
+def shown_turns(
+    render: Render, setting: Setting = USUAL, markers: Markers = THINK
+) -> Iterator[list[Turn]]:
     """What the template writes for calls, in every manner that it puts up with; the usual one first."""
     seen = set()
-    for calls in (CALLS, SIMPLE_CALLS):
-        for manner in Manner.all():
-            turns = _in_manner(render, calls, manner)
+    manners: Iterable[Manner] = _manners(render, setting, markers)
+    for calls in PROBES:
+        taken = []
+        for manner in manners:
+            taken.append(manner)
+            turns = _in_manner(render, calls, manner, markers)
             texts = tuple(turn.sample.text for turn in turns)
             if turns and texts not in seen:
                 seen.add(texts)
                 yield turns
+        manners = taken
 
 
-def _in_manner(render: Render, calls: Sequence[Call], manner: Manner) -> list[Turn]:
+def _manners(render: Render, setting: Setting, markers: Markers) -> Iterator[Manner]:
+    """The manners that the template puts up with, of those that make no difference the first."""
+    seen = set()
+    for manner in Manner.all(setting):
+        for turn in _in_manner(render, WORD_CALLS[:1], manner, markers):
+            if turn.sample.text not in seen:
+                seen.add(turn.sample.text)
+                yield manner
+
+
+def _in_manner(
+    render: Render, calls: Sequence[Call], manner: Manner, markers: Markers
+) -> list[Turn]:
     """One turn with each call by itself, and one with both, where the template allows that."""
     turns: list[Turn] = []
     alone = [[call] for call in calls]
     for several in alone if len(calls) == 1 else [*alone, calls]:
         try:
-            turn = shown_turn(render, several, manner)
+            turn = shown_turn(render, several, manner, markers)
         except ToolwireError:
             turn = None  # another manner may do; two calls at once are too much for some
         if turn is None and len(several) == 1:
@@ -144,22 +188,17 @@ def _in_manner(render: Render, calls: Sequence[Call], manner: Manner) -> list[Tu
     return turns
 
 
-def manner_of(render: Render, spec: Format) -> Manner | None:
+def manner_of(render: Render, spec: Format, markers: Markers = THINK) -> Manner | None:
     """The first manner in which the template writes a call as a format reads it, if there is one."""
-    for calls in (CALLS[:1], SIMPLE_CALLS[:1]):
-        for manner in Manner.all():
-            for turn in _in_manner(render, calls, manner):
-                if _text_left(spec, turn) == "":
+    render = remembering(render)
+    setting, _ = setting_of(render)
+    manners = list(_manners(render, setting, markers))
+    for calls in PROBES:
+        for manner in manners:
+            for turn in _in_manner(render, calls[:1], manner, markers):
+                if text_left(spec, turn) == "":
                     return manner
     return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """How well a format reads a template's calls."""
-
-    parallel: bool  # both calls of one turn, too
-    left: str  # markup that stays in the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +206,7 @@ class _Found:
     """The turns that could be read, or the first ones; and by what."""
 
     turns: Sequence[Turn] = ()
-    readings: Mapping[str, _Reading] = field(default_factory=dict)
+    readings: Mapping[str, Reading] = field(default_factory=dict)
     proposal: Format | None = None
 
 
@@ -177,98 +216,63 @@ def _find(shown: Iterable[Sequence[Turn]], name: str) -> _Found:
     unclean: list[_Found] = []
     for turns in shown:
         seen.append(turns)
-        readings = _readings(turns)
+        readings = readings_of(turns)
         clean = {name: reading for name, reading in readings.items() if not reading.left}
         if clean:
             return _Found(turns, clean)
         if readings:
             unclean.append(_Found(turns, readings))
     for turns in seen:
-        proposal = propose([turn.sample for turn in turns], name)
+        proposal = propose([turn.sample for turn in turns], name) if _tells_enough(turns) else None
         if proposal is not None:
             return _Found(turns, {}, proposal)
     return unclean[0] if unclean else _Found(seen[0] if seen else ())
 
 
-def _readings(turns: Sequence[Turn]) -> dict[str, _Reading]:
-    """The formats that read single calls back, and how well."""
-    found = {}
-    for name in list_formats():
-        texts = [_text_left(get_format(name), turn) for turn in turns]
-        if None not in texts[: len(CALLS)]:
-            found[name] = _Reading(None not in texts, "".join(filter(None, texts)))
-    return found
-
-
-def _text_left(spec: Format, turn: Turn) -> str | None:
-    """What a format leaves beside the turn's calls and its own text; None if it reads others."""
-    left = read_back(spec, turn.sample, tools_for(turn.sample.calls))
-    return left if left is None else left.replace(turn.content or "", "").strip()
-
-
-# -- choosing -------------------------------------------------------------------------------------
-
-
-def _best_first(readings: Mapping[str, _Reading], turn: Turn) -> list[str]:
-    """Several formats may read the same text. First those that would write it like that, too."""
-    text = turn.sample.text.removeprefix(turn.content or "").lstrip()
-    suits = {template.format for template in list_templates()}
-
-    def rank(name: str) -> tuple[object, ...]:
-        reading, spec = readings[name], get_format(name)
-        likeness = _likeness(spec, text)
-        return (
-            bool(reading.left),
-            -likeness,
-            not reading.parallel,
-            spec.bare,
-            name not in suits,
-            name,
-        )
-
-    return sorted(readings, key=rank)
-
-
-def _likeness(spec: Format, text: str) -> int:
-    """How much of the text's beginning is what the format itself would write; more is better."""
-    layout = known_layout(spec)
-    if layout is None:
-        return 0
-    begin = layout.outer_begin + layout.begin + CALLS[0][0] + layout.middle
-    if text.startswith(begin):
-        return 2 * len(begin)
-    return len(begin) if _squeezed(text).startswith(_squeezed(begin)) else 0
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.split())
+def _tells_enough(turns: Sequence[Turn]) -> bool:
+    """Whether a new format may be made of turns: texts alone do not show how values are written."""
+    return turns[0].sample.calls in (CALLS[:1], SIMPLE_CALLS[:1])
 
 
 # -- why ------------------------------------------------------------------------------------------
 
 
 def _why(
-    shows_tools: bool, frame: str | None, found: _Found, ranked: Sequence[str]
+    setting: Setting,
+    shows_tools: bool,
+    frame: str | None,
+    found: _Found,
+    ranked: Sequence[str],
+    hint: Hint | None,
 ) -> Iterator[str]:
-    if shows_tools:
-        yield "The template shows tools to the model."
-    else:
-        yield "The template does not show tools to the model, so it would never call one."
+    yield from _about_tools(setting, shows_tools)
     if not frame and not (shows_tools and (ranked or found.proposal)):
         yield "It marks turns in a way of its own, as none of toolwire's templates does."
-    if not found.turns:
+    written = _short(found.turns[0].sample.text) if found.turns else ""
+    if hint:
+        yield hint.says
+    elif not found.turns:
         yield "It does not show how a call is written."
-        return
-    written = _short(found.turns[0].sample.text)
-    if ranked:
+    elif ranked:
         yield f"It writes a call as {written}, and {ranked[0]} reads that back."
-        if ranked[1:]:
-            yield f"Others can read it, too: {', '.join(ranked[1:])}."
     elif found.proposal:
         yield f"It writes a call as {written}, which no format of toolwire reads."
         yield "A format made from its pieces does; it was proven by rendering and reading."
     else:
         yield f"It writes a call as {written}, and no format could be made that reads this back."
+    if ranked[1:]:
+        yield f"Others can read it, too: {', '.join(ranked[1:])}."
+
+
+def _about_tools(setting: Setting, shows_tools: bool) -> Iterator[str]:
+    if not shows_tools:
+        yield "The template does not show tools to the model, so it would never call one."
+        return
+    yield "The template shows tools to the model."
+    if setting.system:
+        yield "It does so only where a conversation begins with a system message."
+    if setting.flat:
+        yield "It takes tools without `function` around them, as SGLang hands them over; vLLM does not."
 
 
 def _limits(found: _Found, chosen: str) -> Iterator[str]:
@@ -280,8 +284,10 @@ def _limits(found: _Found, chosen: str) -> Iterator[str]:
         yield "The template refuses two calls in one turn."
     elif reading is not None and not reading.parallel:
         yield "Two calls in one turn are not read back."
-    if turns[0].sample.calls != CALLS[:1]:
+    if turns[0].sample.calls == SIMPLE_CALLS[:1]:
         yield "Nested values in arguments are not read back, only simple ones."
+    elif turns[0].sample.calls != CALLS[:1]:
+        yield "Only the simplest arguments are read back: it does not write others as a model would."
     if turns[0].manner.json_text:
         yield (
             "The template takes a call's arguments as JSON text. vLLM and SGLang hand it objects, so "
@@ -294,14 +300,14 @@ def results_problem(render: Render, manner: Manner) -> str:
     manner = replace(manner, answered=True)
     calls = CALLS[:1]
     messages = [
-        {"role": "user", "content": QUESTION},
+        *manner.setting.question(),
         manner.assistant(calls),
         *manner.results(calls),
         {"role": "assistant", "content": WORD},
         {"role": "user", "content": NEXT},
     ]
     try:
-        shown = render(messages, tools_for(calls))
+        shown = render(messages, manner.setting.tools(calls))
     except ToolwireError as error:
         return f"A conversation with a tool's answer in it fails: {error}."
     if RESULT not in shown:

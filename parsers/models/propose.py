@@ -1,84 +1,62 @@
 """From texts and the calls that are known to be in them to a format that reads them.
 
-The pieces of a call are told apart (`cuts`), and what stands around calls (`around`); each way of
-reading that makes sense becomes a format. A format is proposed only if it is proven: it reads every
-sample to exactly the calls that are in it, whole and one character at a time, and leaves no markup in
-the text.
+Every shape is asked how the calls would be written in it (`shapes/*/infer.py`), and what stands around
+them becomes wrappers (`shapes/infer_wrappers.py`) and a layout (`shapes/infer_layout.py`). A format is
+proposed only if it is proven: it reads every sample to exactly the calls that are in it, whole and one
+character at a time, and leaves no markup in the text.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ..core.events import Event
+from ..core.format import Format
 from ..core.parser import EventParser
-from ..core.shapes import BareKeys, JsonCalls, Labels, NamedJson, Pythonic, Tags
-from ..core.spec import Format, Wrapper
+from ..core.samples import Inferred, Sample
+from ..events import Event
+from ..formats.layouts import proven_layout
+from ..formats.tools_for import tools_for
 from ..openai.message import collect
-from . import code_cuts, cuts, tag_cuts
-from .around import MARKUP, wrappers
-from .cuts import Call, Cut, Sample, same_json
-
-__all__ = ["Sample", "propose", "proven", "read_back", "tools_for"]
-
-#: The ways to read a call, strictest first.
-_WAYS: tuple[Callable[[Sequence[Sample]], Cut | None], ...] = (
-    cuts.json_calls,
-    cuts.labels,
-    cuts.named_json,
-    tag_cuts.tags,
-    code_cuts.bare_keys,
-    code_cuts.pythonic,
-    code_cuts.call_text,
-)
+from ..shapes import ALL
+from ..shapes.find_json import same_json
+from ..shapes.infer_wrappers import infer_wrappers
+from ..shapes.tokens import MARKUP
 
 
 def propose(samples: Sequence[Sample], name: str) -> Format | None:
     """A format that reads all samples, or None. Samples without calls show what is none."""
     with_arguments = [s for s in samples if s.calls and all(args for _, args in s.calls)]
-    for way in _WAYS:
+    for shape in ALL:
         for shown in (samples, with_arguments):
-            cut = way(shown) if shown else None
-            spec = _format(cut, shown, name) if cut else None
-            if spec and proven(spec, samples):
-                return spec
+            found = shape.infer(shown) if shown else None
+            spec = _format(found, name) if found else None
+            if found and spec and not _has_id(spec, samples) and proven(spec, samples):
+                return replace(spec, layout=proven_layout(spec, found, shown))
     return None
 
 
-def _format(cut: Cut, samples: Sequence[Sample], name: str) -> Format | None:
-    around = wrappers(cut.around) if cut.around.before else ()
-    if not around and isinstance(cut.shape, (NamedJson, Labels, BareKeys, Tags)):
+def _format(found: Inferred, name: str) -> Format | None:
+    wrappers = infer_wrappers(found.surroundings) if found.surroundings.before else ()
+    if not wrappers and found.shape.needs_wrappers:
         return None  # a name in the open needs a marker
-    return Format(
-        name=name,
-        shape=cut.shape,
-        wrappers=around,
-        bare=not around and isinstance(cut.shape, (JsonCalls, Pythonic)),
-        example=_example(cut, around),
-    )
+    bare = not wrappers and bool(found.shape.bare_start)
+    return Format(name=name, shape=found.shape, wrappers=wrappers, bare=bare)
 
 
-def _example(cut: Cut, around: Sequence[Wrapper]) -> str:
-    """One call as it is written, with its delimiters, and places for what differs.
-
-    Engines hold a model to its format by the example, so there is none where it would mislead.
-    """
-    before, after = (cut.around.before[0], cut.around.after[0]) if around else ("", "")
-    begin = before.rfind(around[0].open[0]) if around else 0
-    ends = [after.find(w.close[0]) + len(w.close[0]) for w in around if w.close]
-    example = before[max(begin, 0) :] + cut.body + after[: max(ends, default=0)]
-    places = ("NAME", "K", "V") if isinstance(cut.shape, Tags) else ("NAME",)
-    misleading = isinstance(cut.shape, NamedJson) and cut.shape.header and ":0" not in example
-    return "" if misleading or any(example.count(p) != 1 for p in places) else example
+def _has_id(spec: Format, samples: Iterable[Sample]) -> bool:
+    """Whether the id of one of the calls has been taken for a part of the format."""
+    literals = repr((spec.shape, spec.wrappers))
+    return any(id in literals for sample in samples for id in sample.ids)
 
 
 # -- the proof ------------------------------------------------------------------------------------
 
 
 def proven(spec: Format, samples: Iterable[Sample]) -> bool:
-    """Whether the format reads every sample as it should, however the text is cut."""
+    """Whether the format reads every sample as it should, however the text is split."""
     samples = list(samples)
     tools = tools_for(call for sample in samples for call in sample.calls)
     return all(_reads(spec, sample, tools) for sample in samples)
@@ -125,41 +103,3 @@ def left_over(content: str) -> bool:
     return bool(MARKUP.search(stripped)) or bool(
         stripped and not any(character.isalnum() for character in stripped)
     )
-
-
-def tools_for(calls: Iterable[Call]) -> list[dict[str, Any]] | None:
-    """Tools that such calls would be for: without types, no text between tags is a number."""
-    functions: dict[str, dict[str, set[str]]] = {}
-    for name, arguments in calls:
-        properties = functions.setdefault(name, {})
-        for key, value in arguments.items():
-            properties.setdefault(key, set()).add(_type(value))
-    return [_tool(name, properties) for name, properties in functions.items()] or None
-
-
-def _tool(name: str, properties: dict[str, set[str]]) -> dict[str, Any]:
-    """Complete, with descriptions: templates show these to the model, and some insist on them."""
-    described = {
-        key: {
-            "type": sorted(types) if len(types) > 1 else next(iter(types)),
-            "description": f"The {key}.",
-        }
-        for key, types in properties.items()
-    }
-    parameters = {"type": "object", "properties": described, "required": list(properties)}
-    function = {"name": name, "description": f"Does {name}.", "parameters": parameters}
-    return {"type": "function", "function": function}
-
-
-def _type(value: Any) -> str:
-    for kind, name in (
-        (bool, "boolean"),
-        (int, "integer"),
-        (float, "number"),
-        (str, "string"),
-        (list, "array"),
-        (dict, "object"),
-    ):
-        if isinstance(value, kind):
-            return name
-    return "null"

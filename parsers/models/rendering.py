@@ -7,13 +7,16 @@ is a template that computes for a long time, or makes one huge value: Jinja has 
 
 from __future__ import annotations
 
+import copy
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from jinja2 import nodes
+from jinja2 import Template, nodes
+from jinja2.exceptions import SecurityError
 from jinja2.ext import Extension
 from jinja2.parser import Parser
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from ..errors import ToolwireError
 from ..templates import chat_environment
@@ -38,39 +41,79 @@ class _Generation(Extension):
         return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
 
-def template_renderer(text: str, special: Mapping[str, str] | None = None) -> Render:
-    """A template by its text. One that Jinja can't read is a `ToolwireError`."""
-    environment = chat_environment().overlay(extensions=[_Generation])
-    environment.globals = {**environment.globals, "strftime_now": _TODAY.strftime}
-    variables = {**TOKENS, **(special or {})}
-    try:
-        template = environment.from_string(text)
-    except Exception as error:  # a stranger's text may break Jinja in any way
-        raise ToolwireError(f"The chat template can't be read: {_reason(error)}") from error
+class _OwnLists(ImmutableSandboxedEnvironment):
+    """The same sandbox, but a template may change lists that it made itself, as llama.cpp lets it."""
 
-    def render(messages: Sequence[Message], tools: Sequence[dict[str, Any]] | None = None) -> str:
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        if type(obj) is list and attr in _LIST_CHANGES:
+            return True
+        return super().is_safe_attribute(obj, attr, value)
+
+
+_LIST_CHANGES = frozenset({"append", "extend", "insert", "pop", "remove", "reverse", "clear"})
+
+
+class _Given(list[Any]):
+    """A list of the caller's: no template may change it."""
+
+
+class TemplateRenderer:
+    """A template by its text."""
+
+    def __init__(self, text: str, special: Mapping[str, str] | None) -> None:
+        self._text = text
+        self._variables = {"add_generation_prompt": False, **TOKENS, **(special or {})}
+        self._template = _compiled(text, chat_environment())
+        #: whether it was seen to change lists, which vLLM and SGLang refuse
+        self.changes_lists = False
+
+    def __call__(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[dict[str, Any]] | None = None,
+        **variables: Any,
+    ) -> str:
+        values = {**self._variables, "messages": messages, "tools": tools, **variables}
         try:
-            return _bounded(
-                template.generate(
-                    messages=messages, tools=tools, add_generation_prompt=False, **variables
-                )
-            )
-        except Exception as error:  # … and so may what it does
+            if not self.changes_lists:
+                try:
+                    return _bounded(self._template.generate(values))
+                except SecurityError:
+                    self._template = _compiled(self._text, chat_environment(_OwnLists))
+                    self.changes_lists = True
+            given = {"messages": _Given(messages), "tools": tools and _Given(tools)}
+            return _bounded(self._template.generate(copy.deepcopy({**values, **given})))
+        except Exception as error:  # a stranger's template may do anything
             raise ToolwireError(f"The chat template can't be rendered: {_reason(error)}") from error
 
-    return render
+
+def template_renderer(text: str, special: Mapping[str, str] | None = None) -> TemplateRenderer:
+    """A template by its text. One that Jinja can't read is a `ToolwireError`."""
+    return TemplateRenderer(text, special)
+
+
+def _compiled(text: str, base: ImmutableSandboxedEnvironment) -> Template:
+    environment = base.overlay(extensions=[_Generation])
+    environment.globals = {**environment.globals, "strftime_now": _TODAY.strftime}
+    try:
+        return environment.from_string(text)
+    except Exception as error:  # a stranger's text may break Jinja in any way
+        raise ToolwireError(f"The chat template can't be read: {_reason(error)}") from error
 
 
 def tokenizer_renderer(tokenizer: Any, template: str | None) -> Render:
     """An engine's tokenizer; `template` is used instead of the one it has, if there is one."""
     more = {} if template is None else {"chat_template": template}
 
-    def render(messages: Sequence[Message], tools: Sequence[dict[str, Any]] | None = None) -> str:
+    def render(
+        messages: Sequence[Message],
+        tools: Sequence[dict[str, Any]] | None = None,
+        **variables: Any,
+    ) -> str:
+        values = {"add_generation_prompt": False, **more, **variables}
         try:
             return str(
-                tokenizer.apply_chat_template(
-                    messages, tools=tools, tokenize=False, add_generation_prompt=False, **more
-                )
+                tokenizer.apply_chat_template(messages, tools=tools, tokenize=False, **values)
             )
         except Exception as error:  # see above; tokenizers have errors of their own
             raise ToolwireError(f"The chat template can't be rendered: {_reason(error)}") from error

@@ -1,8 +1,9 @@
 """The OpenAI contract around the parsers: deltas, messages, ids, finish reasons, checks."""
 
+from .answers import make_id
 from .checks import Problem, check_messages, check_request, check_tools, error_body
 from .deltas import DeltaStream, accumulate
-from .message import Message, ToolCall, make_id, parse
+from .message import Message, ToolCall, parse
 from .normalize import Finding, normalize_tool_calls, unify
 from .tracker import CallState, ToolCallTracker, TrackedCall
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import messages as sentences
-from ..core.schema import json_type
+from ..schema.kinds import json_type
+from . import sentences
 from .problems import Problem, Problems, error_body
 from .sizes import shortened
 from .tool_checks import (

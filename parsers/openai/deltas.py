@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..core.events import Arguments, CallStart, Content, Event
-from ..core.schema import json_type
-from ..core.spec import Format
+from ..core.format import Format
 from ..errors import ToolwireError
-from ..parser import Parser
-from .message import Message, ToolCall, make_id
+from ..events import Arguments, CallStart, Content, Event, Reasoning
+from ..formats.parser import Parser, text_only
+from ..formats.reasoning import Reasoning as ReasoningChoice
+from ..schema.definitions import Tools
+from .answers import call_id, finish_reason, first_call, is_complete
+from .message import Message, ToolCall
+from .request import read_choice
 
 Delta = dict[str, Any]
 
+#: What servers call a message's thoughts.
+REASONING_KEYS = ("reasoning_content", "reasoning")
 _CHOICES = (None, "auto", "none", "required")
 
 
@@ -22,64 +27,67 @@ class DeltaStream:
 
     Policies: `parallel=False` lets only the first call out; `tool_choice="none"` passes the text on
     verbatim; `legacy_function_call=True` writes the deprecated `function_call`; `role=True` puts
-    `{"role": "assistant"}` in front.
+    `{"role": "assistant"}` in front. Thoughts, where `reasoning` looks for them, go out under
+    `reasoning_key`, never together with content.
     """
 
     def __init__(
         self,
         format: str | Format,
-        tools: Any = None,
+        tools: Tools | None = None,
         *,
         parallel: bool = True,
         tool_choice: str | Mapping[str, Any] | None = None,
         legacy_function_call: bool = False,
         role: bool = False,
+        reasoning: ReasoningChoice = None,
+        in_reasoning: bool = False,
+        reasoning_key: str = "reasoning_content",
     ) -> None:
         if not isinstance(tool_choice, Mapping) and tool_choice not in _CHOICES:
             raise ToolwireError(
                 f"tool_choice is {tool_choice!r}: use 'auto', 'none', 'required', or an object "
                 "that names a tool."
             )
-        self._parser = Parser(format, tools)
-        self._verbatim = tool_choice == "none"
+        if reasoning_key not in REASONING_KEYS:
+            raise ToolwireError(
+                f"reasoning_key is {reasoning_key!r}: use {' or '.join(map(repr, REASONING_KEYS))}."
+            )
+        if read_choice(tool_choice).mode == "none":
+            format, tools = text_only(format), None
+        self._parser = Parser(format, tools, reasoning, in_reasoning)
+        self._reasoning_key = reasoning_key
         self._legacy = legacy_function_call
         self._only_first = legacy_function_call or not parallel
         self._role_due = role
-        self._calls = 0
+        self._called = False
 
     def feed(self, text: str) -> list[Delta]:
         """Take the next piece of the model's text; returns the deltas to send."""
-        events = self._parser.feed(text)
-        if self._verbatim:
-            events = [Content(text)] if text else []
-        return self._deltas(events)
+        return self._deltas(self._parser.feed(text))
 
     def finish(self) -> list[Delta]:
         """The message is over; returns the last deltas to send."""
-        events = self._parser.finish()
-        return self._deltas([] if self._verbatim else events)
+        return self._deltas(self._parser.finish())
 
     def finish_reason(self, engine_reason: str | None) -> str | None:
         """The reason to report, given the engine's own."""
-        if not self._calls:
-            return "stop" if engine_reason in ("tool_calls", "function_call") else engine_reason
-        if engine_reason in ("stop", "tool_calls", "function_call"):
-            return "function_call" if self._legacy else "tool_calls"
-        return engine_reason
+        return finish_reason(engine_reason, self._called, legacy=self._legacy)
 
     def _deltas(self, events: Iterable[Event]) -> list[Delta]:
         deltas: list[Delta] = []
         if self._role_due:
             self._role_due = False
             deltas.append({"role": "assistant"})
-        for event in events:
+        for event in first_call(events) if self._only_first else events:
             if isinstance(event, Content):
-                _add_content(deltas, event.text)
+                _add_text(deltas, "content", event.text)
+            elif isinstance(event, Reasoning):
+                _add_text(deltas, self._reasoning_key, event.text)
             elif isinstance(event, CallStart):
-                self._calls += 1
-                if event.index == 0 or not self._only_first:
-                    self._add_call(deltas, event)
-            elif isinstance(event, Arguments) and (event.index == 0 or not self._only_first):
+                self._called = True
+                self._add_call(deltas, event)
+            elif isinstance(event, Arguments):
                 self._add_arguments(deltas, event)
         return deltas
 
@@ -88,7 +96,7 @@ class DeltaStream:
         if self._legacy:
             deltas.append({"function_call": function})
             return
-        id = event.id or make_id()
+        id = call_id(event.id)
         call = {"index": event.index, "id": id, "type": "function", "function": function}
         if deltas and "tool_calls" in deltas[-1]:
             deltas[-1]["tool_calls"].append(call)
@@ -114,26 +122,29 @@ class DeltaStream:
                 deltas.append({"tool_calls": [call]})
 
 
-def _add_content(deltas: list[Delta], text: str) -> None:
-    if deltas and "content" in deltas[-1]:
-        deltas[-1]["content"] += text
+def _add_text(deltas: list[Delta], key: str, text: str) -> None:
+    if deltas and key in deltas[-1]:
+        deltas[-1][key] += text
     else:
-        deltas.append({"content": text})
+        deltas.append({key: text})
 
 
 def accumulate(deltas: Iterable[Mapping[str, Any]]) -> Message:
-    """Put a stream's deltas together, as a client does. `complete` is whether the arguments are JSON."""
+    """Put a stream's deltas together, as a client does. Thoughts count under either of their names."""
     content: list[str] = []
+    thoughts: list[str] = []
     calls: dict[int, dict[str, Any]] = {}
     for delta in deltas:
         if delta.get("content"):
             content.append(delta["content"])
+        thoughts += [delta[key] for key in REASONING_KEYS if delta.get(key)][:1]
         entries = list(delta.get("tool_calls") or ())
         if delta.get("function_call"):
             entries.append({"index": 0, "function": delta["function_call"]})
         for entry in entries:
             _accumulate_call(calls, entry)
-    return Message("".join(content) or None, [_whole(calls[index]) for index in sorted(calls)])
+    whole = [_whole(calls[index]) for index in sorted(calls)]
+    return Message("".join(content) or None, whole, "".join(thoughts) or None)
 
 
 def _accumulate_call(calls: dict[int, dict[str, Any]], entry: Mapping[str, Any]) -> None:
@@ -146,5 +157,4 @@ def _accumulate_call(calls: dict[int, dict[str, Any]], entry: Mapping[str, Any])
 
 def _whole(call: Mapping[str, Any]) -> ToolCall:
     arguments = "".join(call["pieces"])
-    complete = json_type(arguments) is not None
-    return ToolCall(call["id"] or make_id(), call["name"], arguments, complete)
+    return ToolCall(call_id(call["id"]), call["name"], arguments, is_complete(arguments))

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.events import Arguments, CallEnd, CallStart, Content, Event
-from ..core.spec import Format
+from ..core.format import Format
 from ..errors import ToolwireError
-from ..parser import Parser
-
-# A generator of our own: engines seed Python's. A process that was forked must not go on like its
-# parent. (Asking the system for every id takes four times as long.)
-_random = random.Random()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_random.seed)
-
-
-def make_id() -> str:
-    """A new id for a call, as OpenAI's look: `call_` and 24 hexadecimal digits."""
-    return f"call_{_random.getrandbits(96):024x}"
+from ..events import Arguments, CallEnd, CallStart, Content, Event, Reasoning
+from ..formats.parser import Parser
+from ..formats.reasoning import Reasoning as ReasoningChoice
+from ..schema.definitions import Tools
+from .answers import call_id, is_complete
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +24,11 @@ class ToolCall:
     name: str
     arguments: str
     complete: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """The call, as OpenAI's API has it in a message."""
+        function = {"name": self.name, "arguments": self.arguments}
+        return {"id": self.id, "type": "function", "function": function}
 
     def load(self) -> dict[str, Any]:
         """The arguments as a dict. Raises `ToolwireError` where they are not a JSON object."""
@@ -70,15 +65,27 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a model said: `content` is None where there is no text."""
+    """What a model said: `content` and `reasoning` are None where there is none."""
 
     content: str | None
     tool_calls: list[ToolCall]
+    reasoning: str | None = None
+
+    def to_dict(self, reasoning_key: str = "reasoning_content") -> dict[str, Any]:
+        """An assistant message, as OpenAI's API has it in requests and answers. Some servers call the
+        thoughts `reasoning`."""
+        message: dict[str, Any] = {"role": "assistant", "content": self.content}
+        if self.reasoning is not None:
+            message[reasoning_key] = self.reasoning
+        if self.tool_calls:
+            message["tool_calls"] = [call.to_dict() for call in self.tool_calls]
+        return message
 
 
-def collect(events: Iterable[Event]) -> Message:
-    """The message that events add up to."""
+def collect(events: Iterable[Event], whose: Callable[[str | None], str] = call_id) -> Message:
+    """The message that events add up to. `whose` gives a call its id."""
     content: list[str] = []
+    thoughts: list[str] = []
     calls: list[ToolCall] = []
     name = ""
     id: str | None = None
@@ -86,16 +93,25 @@ def collect(events: Iterable[Event]) -> Message:
     for event in events:
         if isinstance(event, Content):
             content.append(event.text)
+        elif isinstance(event, Reasoning):
+            thoughts.append(event.text)
         elif isinstance(event, CallStart):
             name, id, pieces = event.name, event.id, []
         elif isinstance(event, Arguments):
             pieces.append(event.text)
         elif isinstance(event, CallEnd):
-            calls.append(ToolCall(id or make_id(), name, "".join(pieces), event.complete))
-    return Message("".join(content) or None, calls)
+            arguments = "".join(pieces)
+            calls.append(ToolCall(whose(id), name, arguments, is_complete(arguments)))
+    return Message("".join(content) or None, calls, "".join(thoughts) or None)
 
 
-def parse(format: str | Format, text: str, tools: Any = None) -> Message:
+def parse(
+    format: str | Format,
+    text: str,
+    tools: Tools | None = None,
+    reasoning: ReasoningChoice = None,
+    in_reasoning: bool = False,
+) -> Message:
     """Read a whole text: the same machine as for a stream, fed once."""
-    parser = Parser(format, tools)
+    parser = Parser(format, tools, reasoning, in_reasoning)
     return collect([*parser.feed(text), *parser.finish()])

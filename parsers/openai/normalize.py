@@ -15,25 +15,21 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.schema import encode, json_type
-from ..core.spec import Format
+from ..core.format import Format
 from ..errors import ToolwireError
-from .message import Message, ToolCall, make_id, parse
+from ..formats.parser import Parser
+from ..schema.kinds import encode, json_type
+from .answers import CUT_REASONS, call_id, finish_reason, is_complete, make_id, was_cut
+from .message import Message, ToolCall, collect, parse
+from .request import NO_TOOLS, Request
 from .sizes import shortened
 
 Json = dict[str, Any]
-
-#: The finish reasons that say: the model was stopped before it was done.
-CUT_REASONS = frozenset({"length", "content_filter", "abort", "error"})
-CALL_REASONS = frozenset({"stop", "tool_calls", "function_call"})
-#: The one to report for an answer that was cut off and has none.
-CUT = "length"
 
 #: A longer name is none. (OpenAI's have at most 64 characters.)
 MAX_NAME = 1024
@@ -43,7 +39,6 @@ MAX_CHOICES = 128
 MAX_FINDINGS = 100
 
 _ID, _FINDING = 150, 600  # the bytes that each takes by itself
-_MADE_ID = re.compile(r"call_[0-9a-f]{24}")
 _log = logging.getLogger("toolwire")
 
 
@@ -63,25 +58,27 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a request asked for, as far as it decides how its answer is read."""
+    """How an answer is read: what its request asked for, and what the operator set."""
 
     format: str | Format | None = None  # read calls from the text in this format; None: never
-    tools: Any = None
-    tool_choice: Any = None
-    parallel: bool = True
-    legacy: bool = False  # the client speaks `functions` and wants `function_call`
+    request: Request = NO_TOOLS
     sequential_ids: bool = False  # `Search_0` for calls found in the text, not `call_…`
     taken_ids: frozenset[str] = frozenset()  # the ids of earlier turns
 
     @property
     def reads_text(self) -> bool:
-        return bool(self.format and self.tools) and self.tool_choice != "none"
+        return bool(self.format and self.request.functions) and self.request.choice.mode != "none"
+
+
+_NO_POLICY = Policy()
 
 
 class CallNormalizer:
     """Normalises the calls of one answer, one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, policy: Policy = _NO_POLICY) -> None:
+        self._policy = policy
+        self._admitted = 0  # the calls that may go out
         self.held = 0  # about how many bytes
         self.lost_one = False  # a call was cut off
         self._ids: set[str] = set()
@@ -96,20 +93,34 @@ class CallNormalizer:
 
     def take(self, call: Any, *, cut: bool = False) -> Json | None:
         """The call as it may be sent, or None. `cut`: the answer was cut off in or after this call."""
-        if _is_custom(call):
-            return dict(call)  # free text by design: there is nothing to check
+        if _is_custom(call):  # free text by design: there is nothing to check
+            return dict(call) if self.admits(str(call["custom"].get("name"))) else None
         shaped = _shape(call)
         if shaped is None:
             self.note("bad_structure", "dropped", "a call has no function with a name")
             return None
         function: Json = shaped["function"]
         arguments = self._arguments(function, cut)
-        if arguments is None:
+        if arguments is None or not self.admits(function["name"]):
             return None
         id = self.id_for(shaped.pop("id", None), function["name"])
         function["arguments"] = arguments
         rest = {key: value for key, value in shaped.items() if key not in ("type", "function")}
         return {"id": id, "type": "function", "function": function} | rest
+
+    @property
+    def full(self) -> bool:
+        """Whether the client asked for one call at a time, and has one."""
+        return self._admitted > 0 and not self._policy.request.parallel
+
+    def admits(self, name: str) -> bool:
+        """Whether one more call may go out."""
+        if self.full:
+            detail = f"the call of {shortened(name)!r} is one more than was asked for"
+            self.note(None, "dropped", detail)
+            return False
+        self._admitted += 1
+        return True
 
     def note(self, reason: str | None, action: str | None, detail: str) -> None:
         if len(self._found) < MAX_FINDINGS:
@@ -128,7 +139,7 @@ class CallNormalizer:
         name, value = shortened(function["name"]), function.get("arguments")
         if isinstance(value, Mapping):
             value = json.dumps(value, ensure_ascii=False)
-        if cut and not (isinstance(value, str) and json_type(value)):
+        if cut and not (isinstance(value, str) and is_complete(value)):
             self.note("truncated", "dropped", f"the call of {name!r} was cut off")
             self.lost_one = True
             return None
@@ -161,13 +172,14 @@ class CallNormalizer:
         self.held += _ID + len(id)
         return id
 
-    def text_id(self, policy: Policy, id: str, name: str) -> str:
-        """The id of a call found in the text. One that the model itself wrote stays."""
-        if not policy.sequential_ids or not _MADE_ID.fullmatch(id):
-            return id
+    def text_id(self, own: str | None, name: str) -> str:
+        """The id of a call found in the text. `own` is what the model itself wrote, if it did."""
+        if own or not self._policy.sequential_ids:
+            return call_id(own)
         # It only grows, so that ids which are taken are passed over once, and not for every call.
-        self._number = max(self._number, len(policy.taken_ids) + len(self._ids))
-        while (made := f"{name}_{self._number}") in policy.taken_ids or made in self._ids:
+        taken = self._policy.taken_ids
+        self._number = max(self._number, len(taken) + len(self._ids))
+        while (made := f"{name}_{self._number}") in taken or made in self._ids:
             self._number += 1
         return made
 
@@ -280,20 +292,6 @@ def _fields(message: Any) -> Mapping[str, Any]:
     return fields
 
 
-def was_cut(reason: str | None) -> bool:
-    """Whether an answer was cut off. One that does not say how it ended did not get to its end."""
-    return reason is None or reason in CUT_REASONS
-
-
-def corrected_reason(reason: str | None, has_calls: bool, legacy: bool = False) -> str | None:
-    """The finish reason to report, given what really goes out."""
-    if reason not in CALL_REASONS:
-        return reason
-    if not has_calls:
-        return "stop"
-    return "function_call" if legacy else "tool_calls"
-
-
 def normalize_response(response: Json, policy: Policy) -> tuple[Json, list[Finding], int]:
     """A whole Chat Completions answer as it may be sent, what was found, and how many calls it has.
 
@@ -319,7 +317,7 @@ def _normalize_choice(choice: Any, policy: Policy) -> tuple[Any, list[Finding], 
     if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
         return choice, [], 0
     reason = choice.get("finish_reason")
-    normalizer = CallNormalizer()
+    normalizer = CallNormalizer(policy)
     message = dict(choice["message"])
     native = message.pop("tool_calls", None)
     old_style = message.pop("function_call", None)
@@ -329,46 +327,41 @@ def _normalize_choice(choice: Any, policy: Policy) -> tuple[Any, list[Finding], 
         calls = _calls_in_text(normalizer, message, policy, was_cut(reason))
     else:
         calls = _normalize_all(normalizer, native, was_cut(reason))
-    if policy.legacy or not policy.parallel:
-        calls = only_first(normalizer, calls)
     _settle_content(message, bool(calls))
-    if calls and policy.legacy:
+    if calls and policy.request.legacy:
         message["function_call"] = calls[0].get("function")
     elif calls or native == []:
         message["tool_calls"] = calls
     normal = choice | {"message": message}
-    if reason is None and normalizer.lost_one:
-        normal["finish_reason"] = CUT
-    elif "finish_reason" in choice:
-        normal["finish_reason"] = corrected_reason(reason, bool(calls), policy.legacy)
+    lost = normalizer.lost_one
+    corrected = finish_reason(reason, bool(calls), legacy=policy.request.legacy, lost=lost)
+    if corrected != reason:
+        normal["finish_reason"] = corrected
     return normal, normalizer.findings, len(calls)
-
-
-def only_first(normalizer: CallNormalizer, calls: list[Json]) -> list[Json]:
-    """The client asked for one call at a time, and later ones must not reach it."""
-    for call in calls[1:]:
-        name = shortened(str((call.get("function") or {}).get("name")))
-        normalizer.note(None, "dropped", f"the call of {name!r} is one more than was asked for")
-    return calls[:1]
 
 
 def _calls_in_text(
     normalizer: CallNormalizer, message: Json, policy: Policy, cut: bool
 ) -> list[Json]:
-    assert policy.format is not None
-    found = parse(policy.format, message["content"], policy.tools)
+    found = read_text(policy, message["content"])
     if not found.tool_calls:
         return []
     message["content"] = found.content
     calls = []
     for i, call in enumerate(found.tool_calls):
-        id = normalizer.text_id(policy, call.id, call.name)
+        id = normalizer.text_id(call.id, call.name)
         raw = {"id": id, "function": {"name": call.name, "arguments": call.arguments}}
         taken = normalizer.take(raw, cut=cut and i == len(found.tool_calls) - 1)
         if taken is not None:
             normalizer.note(None, "text_parsed", found_in_text(call.name))
             calls.append(taken)
     return calls
+
+
+def read_text(policy: Policy, text: str) -> Message:
+    """A text with its calls. Their ids are those that the model wrote, or empty."""
+    parser = Parser(policy.format or "", policy.request.tools)
+    return collect([*parser.feed(text), *parser.finish()], whose=lambda own: own or "")
 
 
 def found_in_text(name: str) -> str:

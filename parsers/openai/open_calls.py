@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.schema import json_type
+from ..schema.kinds import json_type
 from .normalize import MAX_NAME, Json
 from .sizes import Pieces, size_of
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from ..core.json_schema import DEEPEST, too_deep
+from ..schema.json_schema import DEEPEST, too_deep
 from .sizes import shortened
 
 _log = logging.getLogger("toolwire")

@@ -18,19 +18,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.schema import json_type
-from .message import make_id
-from .normalize import (
-    CUT,
-    MAX_CHOICES,
-    CallNormalizer,
-    Finding,
-    Json,
-    Policy,
-    corrected_reason,
-    found_in_text,
-    was_cut,
-)
+from ..events import Arguments, CallStart, Content, Event
+from ..schema.kinds import json_type
+from .answers import finish_reason, is_complete, make_id, was_cut
+from .normalize import MAX_CHOICES, CallNormalizer, Finding, Json, Policy, found_in_text
 from .open_calls import OpenCall, OpenCalls, key_of
 from .sizes import shortened
 from .text_reader import TextReader
@@ -88,8 +79,7 @@ class ChatStream:
             chunks += [self._chunk(state.index, delta) for delta in deltas]
             lost = state.normalizer.lost_one
             if not died and not state.finished and (state.calls or lost):
-                reason = corrected_reason("stop", True, self._policy.legacy)
-                chunks.append(self._chunk(state.index, {}, CUT if lost else reason))
+                chunks.append(self._chunk(state.index, {}, state.reason(None if lost else "stop")))
             state.finished = True
         self.held = 0
         return chunks
@@ -133,15 +123,15 @@ class _Choice:
 
     def __init__(self, index: Any, policy: Policy, live: bool) -> None:
         self.index = index
-        self.normalizer = CallNormalizer()
+        self.normalizer = CallNormalizer(policy)
         self.calls = 0  # how many were sent
         self.finished = False
-        self._policy = policy
+        self._legacy = policy.request.legacy
         self._live = live
         self._native = False
-        self._custom: dict[Any, int] = {}  # calls of free text: the upstream's index, ours
+        self._custom: dict[Any, int | None] = {}  # calls of free text: the upstream's index, ours
         self._open = OpenCalls()
-        self._text = TextReader(policy, parallel=policy.parallel) if policy.reads_text else None
+        self._text = TextReader(policy) if policy.reads_text else None
 
     @property
     def held(self) -> int:
@@ -193,10 +183,15 @@ class _Choice:
             ahead.append(kept)
             kept = {}
         self.finished = True
-        corrected = corrected_reason(reason, self.calls > 0, self._policy.legacy)
+        corrected = self.reason(reason)
         if kept == choice.get("delta") and corrected == reason:
             return ahead + held, choice
         return ahead + held, choice | {"delta": kept, "finish_reason": corrected}
+
+    def reason(self, reason: str | None) -> str | None:
+        """The finish reason to report, given the upstream's."""
+        lost = self.normalizer.lost_one
+        return finish_reason(reason, self.calls > 0, legacy=self._legacy, lost=lost)
 
     def flush(self, reason: str | None) -> list[Json]:
         """Nothing more comes: everything held goes out, or is dropped."""
@@ -213,19 +208,26 @@ class _Choice:
 
     def _deltas(self, entries: list[Json]) -> list[Json]:
         """Entries of calls as deltas, in the old style for clients that speak it."""
-        if not self._policy.legacy:
+        if not self._legacy:
             return [{"tool_calls": entries}] if entries else []
         return [{"function_call": entry["function"]} for entry in entries]
 
     # Calls in the text
 
-    def _read(self, deltas: list[Json]) -> Json:
+    def _read(self, events: list[Event]) -> Json:
         """What is really text, as a delta; the calls are taken in."""
-        for delta in deltas:
-            for entry in delta.get("tool_calls", ()):
+        text = []
+        for event in events:
+            if isinstance(event, Content):
+                text.append(event.text)
+            elif isinstance(event, CallStart):
+                function = {"name": event.name, "arguments": ""}
+                entry = {"index": event.index, "id": event.id, "function": function}
                 self._open.take(entry, from_text=True)
-        text = "".join(delta.get("content", "") for delta in deltas)
-        return {"content": text} if text else {}
+            elif isinstance(event, Arguments):
+                entry = {"index": event.index, "function": {"arguments": event.text}}
+                self._open.take(entry, from_text=True)
+        return {"content": "".join(text)} if text else {}
 
     def _go_native(self) -> list[Json]:
         """The upstream sends calls of its own: its text is text from here on."""
@@ -251,12 +253,20 @@ class _Choice:
             elif "custom" in entry:
                 key = key_of(entry.get("index"))
                 if key not in self._custom:
-                    self._custom[key] = self.calls
-                    self.calls += 1
-                passing.append(dict(entry) | {"index": self._custom[key]})
+                    self._custom[key] = self._begin_custom(entry["custom"])
+                if self._custom[key] is not None:
+                    passing.append(dict(entry) | {"index": self._custom[key]})
             else:
                 self._open.take(entry)
         return [{"tool_calls": passing}] if passing else []
+
+    def _begin_custom(self, custom: Any) -> int | None:
+        """Our index for a call of free text; None where it may not go out."""
+        name = custom.get("name") if isinstance(custom, Mapping) else None
+        if not self.normalizer.admits(str(name)):
+            return None
+        self.calls += 1
+        return self.calls - 1
 
     # Sending
 
@@ -276,7 +286,7 @@ class _Choice:
         call = self._open.pop_first()
         self._number_text_call(call)
         taken = self.normalizer.take(call.raw(), cut=cut)
-        if taken is None or not self._may_send(call):
+        if taken is None:
             return []
         entry = {"index": self.calls} | taken
         self._count(call)
@@ -296,7 +306,7 @@ class _Choice:
                 text = call.unsent()
                 if text:
                     entries.append({"index": call.number, "function": {"arguments": text}})
-            elif self._may_send(call):
+            elif self.normalizer.admits(call.name):
                 entries.append(self._start_live(call, call.unsent()))
             else:
                 call.refused = True
@@ -331,7 +341,7 @@ class _Choice:
         elif call.broken is not None:
             detail = f"the arguments of {name!r} can't be used, and some were already sent"
             self.normalizer.note("bad_structure", None, detail)
-        elif cut:
+        elif cut and not is_complete(text):
             self.normalizer.lost_one = True
             self.normalizer.note("truncated", None, f"the call of {name!r} was cut off")
         elif not text:
@@ -343,14 +353,7 @@ class _Choice:
 
     def _number_text_call(self, call: OpenCall) -> None:
         if call.from_text:
-            call.id = self.normalizer.text_id(self._policy, call.id, call.name)
-
-    def _may_send(self, call: OpenCall) -> bool:
-        if self.calls and (self._policy.legacy or not self._policy.parallel):
-            detail = f"the call of {shortened(call.name)!r} is one more than was asked for"
-            self.normalizer.note(None, "dropped", detail)
-            return False
-        return True
+            call.id = self.normalizer.text_id(call.id, call.name)
 
     def _count(self, call: OpenCall) -> None:
         self.calls += 1

@@ -1,11 +1,10 @@
-"""Calls in an answer's text, for the gateway's streams: a `DeltaStream` that knows what it holds."""
+"""Calls in an answer's text, for the gateway's streams: a parser that knows what it holds."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from .deltas import DeltaStream
-from .normalize import Json, Policy
+from ..events import Arguments, Content, Event
+from ..formats.parser import Parser
+from .normalize import Policy
 
 #: What a parser takes by itself, and each piece of text that it waits with.
 _PARSER, _PIECE = 8192, 64
@@ -14,10 +13,10 @@ _PARSER, _PIECE = 8192, 64
 class TextReader:
     """Reads one text of an answer. `held` is about how many bytes of it are held back."""
 
-    __slots__ = ("_pieces", "_stream", "_undecided")
+    __slots__ = ("_parser", "_pieces", "_undecided")
 
-    def __init__(self, policy: Policy, *, parallel: bool = True) -> None:
-        self._stream = DeltaStream(policy.format or "", policy.tools, parallel=parallel)
+    def __init__(self, policy: Policy) -> None:
+        self._parser = Parser(policy.format or "", policy.request.tools)
         self._undecided = 0  # bytes that went in and did not come out: markup, and what is held
         self._pieces = 0  # since something came out
 
@@ -25,22 +24,17 @@ class TextReader:
     def held(self) -> int:
         return _PARSER + self._undecided + _PIECE * self._pieces
 
-    def feed(self, text: str) -> list[Json]:
-        deltas = self._stream.feed(text)
-        given = sum(_length(piece) for delta in deltas for piece in _texts(delta))
+    def feed(self, text: str) -> list[Event]:
+        events = self._parser.feed(text)
+        given = sum(_length(e.text) for e in events if isinstance(e, (Content, Arguments)))
         self._undecided = max(0, self._undecided + _length(text) - given)
-        self._pieces = 0 if deltas else self._pieces + 1
-        return deltas
+        self._pieces = 0 if events else self._pieces + 1
+        return events
 
-    def finish(self) -> list[Json]:
+    def finish(self) -> list[Event]:
         self._undecided = self._pieces = 0
-        return self._stream.finish()
+        return self._parser.finish()
 
 
 def _length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-
-
-def _texts(delta: Json) -> list[Any]:
-    calls = delta.get("tool_calls", ())
-    return [delta.get("content", ""), *(call["function"]["arguments"] for call in calls)]

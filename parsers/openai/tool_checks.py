@@ -6,15 +6,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..core.schema import JSON_TYPES
+from ..schema.declarations import declarations, field
+from ..schema.kinds import JSON_TYPES
+from ..schema.standalone import SCHEMA_MAPS
 from .problems import Place, Problem, Problems
+from .request import referred
 from .sizes import shortened
 
 MAX_DESCRIPTION = 1024
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SCHEMA_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
-_SCHEMA_MAPS = ("properties", "$defs", "definitions", "patternProperties")
 _NAMED = 5  # how many missing properties are named
 
 
@@ -32,28 +34,60 @@ def find_in_tools(problems: Problems, tools: Any) -> None:
         problems.add("tools", "tools must be a list of tool definitions")
         return
     for i, tool in enumerate(tools):
-        place = f"tools[{i}]"
-        if not isinstance(tool, Mapping):
-            problems.add(place, "A tool must be an object")
-        elif tool.get("type", "function") == "function":
-            if "function" in tool or "name" not in tool:
-                find_in_function(problems, tool.get("function"), f"{place}.function")
-            else:
-                find_in_function(problems, tool, place)
-        elif not isinstance(tool["type"], str):
-            problems.add(f"{place}.type", "The type of a tool must be a string")
+        _find_in_tool(problems, tool, f"tools[{i}]")
+
+
+def _find_in_tool(problems: Problems, tool: Any, place: str, inside: bool = False) -> None:
+    """`inside`: the tool stands in a namespace, which holds no other namespaces."""
+    if not isinstance(tool, Mapping):
+        problems.add(place, "A tool must be an object")
+        return
+    kind = tool.get("type", "function")
+    if kind == "function":
+        flat = "function" not in tool and "name" in tool
+        function = tool if flat else tool.get("function")
+        find_in_function(problems, function, place if flat else f"{place}.function")
+    elif kind == "custom":
+        flat = "custom" not in tool
+        _find_in_custom(
+            problems, tool if flat else tool["custom"], place if flat else f"{place}.custom"
+        )
+    elif kind == "namespace" and not inside:
+        _find_in_namespace(problems, tool, place)
+    elif not isinstance(kind, str):
+        problems.add(f"{place}.type", "The type of a tool must be a string")
+
+
+def _find_in_custom(problems: Problems, custom: Any, place: str) -> None:
+    if not isinstance(custom, Mapping):
+        problems.add(place, "A custom tool must be an object with a name")
+    else:
+        _find_in_name(problems, custom.get("name"), place, "custom tool")
+
+
+def _find_in_namespace(problems: Problems, tool: Mapping[str, Any], place: str) -> None:
+    _find_in_name(problems, tool.get("name"), place, "namespace")
+    members = tool.get("tools")
+    if not isinstance(members, list):
+        problems.add(f"{place}.tools", "The tools of a namespace must be a list")
+        return
+    for i, member in enumerate(members):
+        _find_in_tool(problems, member, f"{place}.tools[{i}]", inside=True)
+
+
+def _find_in_name(problems: Problems, name: Any, place: str, what: str) -> None:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        problems.add(
+            f"{place}.name",
+            f"The name of a {what} must be 1 to 64 letters, digits, underscores or hyphens",
+        )
 
 
 def find_in_function(problems: Problems, function: Any, place: str) -> None:
     if not isinstance(function, Mapping):
         problems.add(place, "A function must be an object with a name")
         return
-    name = function.get("name")
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        problems.add(
-            f"{place}.name",
-            "The name of a function must be 1 to 64 letters, digits, underscores or hyphens",
-        )
+    _find_in_name(problems, function.get("name"), place, "function")
     description = function.get("description")
     if not isinstance(description, (str, type(None))):
         problems.add(f"{place}.description", "The description of a function must be a string")
@@ -94,7 +128,7 @@ def _find_in_parameters(problems: Problems, parameters: Any, place: Place, stric
 
 
 def _subschemas(schema: Mapping[str, Any], place: Place) -> Iterator[tuple[Any, Place]]:
-    for key in _SCHEMA_MAPS:
+    for key in SCHEMA_MAPS:
         if isinstance(schema.get(key), Mapping):
             inside = place.then(f".{key}")
             for name, part in schema[key].items():
@@ -112,7 +146,7 @@ def _find_in_keywords(problems: Problems, schema: Mapping[str, Any], place: Plac
         types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
         if not types or not all(isinstance(t, str) and t in JSON_TYPES for t in types):
             problems.add(place.then(".type"), "The type must be a JSON type, or a list of them")
-    for key in _SCHEMA_MAPS:
+    for key in SCHEMA_MAPS:
         if key in schema and not isinstance(schema[key], Mapping):
             problems.add(place.then(f".{key}"), f"{key} must be an object")
     for key in ("enum", *_SCHEMA_LISTS):
@@ -169,22 +203,50 @@ def find_in_tool_choice(
         sentence = 'tool_choice must be "none", "auto", "required", or an object that names a tool'
         problems.add(place, sentence)
         return
-    if choice.get("type", "function") != "function":
-        return  # a hosted tool, or a list of allowed ones: the server knows them
-    function = choice.get("function", choice)
-    name = function.get("name") if isinstance(function, Mapping) else None
-    where = f"{place}.function.name" if "function" in choice else f"{place}.name"
-    if not isinstance(name, str) or not name:
+    if choice.get("type") == "allowed_tools":
+        _find_in_allowed(problems, choice, tools, place)
+    else:
+        _find_in_reference(problems, choice, _known_names(tools), place)
+
+
+def _find_in_allowed(problems: Problems, choice: Mapping[str, Any], tools: Any, place: str) -> None:
+    """Chat Completions nests mode and list, Responses does not."""
+    allowed, where = choice, place
+    if "allowed_tools" in choice:
+        allowed, where = choice["allowed_tools"], f"{place}.allowed_tools"
+    listed = allowed.get("tools") if isinstance(allowed, Mapping) else None
+    if not isinstance(allowed, Mapping) or not isinstance(listed, list):
+        problems.add(f"{where}.tools", "The allowed tools must be a list")
+        return
+    if allowed.get("mode", "auto") not in ("auto", "required"):
+        problems.add(f"{where}.mode", 'The mode of allowed tools must be "auto" or "required"')
+    known = _known_names(tools)
+    for i, reference in enumerate(listed):
+        _find_in_reference(problems, reference, known, f"{where}.tools[{i}]")
+
+
+def _find_in_reference(problems: Problems, reference: Any, known: set[str], place: str) -> None:
+    """A choice that names a tool, or an entry of the allowed ones."""
+    if not isinstance(reference, Mapping):
+        problems.add(place, "An allowed tool must be an object that names it")
+        return
+    kind = reference.get("type", "function")
+    if kind not in ("function", "custom"):
+        return  # a hosted tool: the server knows it
+    where = f"{place}.{kind}.name" if kind in reference else f"{place}.name"
+    name = referred(reference)
+    if name is None:
         problems.add(where, "tool_choice must name a tool")
-    elif name not in _tool_names(tools):
+    elif name not in known:
         shown = shortened(name)
         problems.add(where, f'tool_choice names "{shown}", which is not among the tools')
 
 
-def _tool_names(tools: Any) -> set[str]:
-    names = set()
+def _known_names(tools: Any) -> set[str]:
+    """By which a choice may name a tool."""
+    known: set[str] = set()
     for tool in tools if isinstance(tools, (list, tuple)) else ():
-        function = tool.get("function", tool) if isinstance(tool, Mapping) else None
-        if isinstance(function, Mapping) and isinstance(function.get("name"), str):
-            names.add(function["name"])
-    return names
+        for found in declarations(tool):
+            names = (found.name, field(found.definition, "name"))
+            known.update(name for name in names if isinstance(name, str))
+    return known

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from toolwire import Parser
+from toolwire import Parser, get_format, shapes
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "core.py"
 
@@ -25,6 +25,21 @@ def test_table_and_json() -> None:
     (measured,) = json.loads(run("--shape", "tags", "--only-cost", "--json"))["rows"]
     assert measured["shape"] == "tags"
     assert all(measured[key] > 0 for key in ("us_short", "us_long", "growth", "floor_ratio"))
+
+
+def test_thoughts() -> None:
+    """Each text is what it says: thoughts, or calls that count although nothing closed the thoughts."""
+    benchmark = runpy.run_path(str(SCRIPT))
+    for what, (beside, before, calls) in benchmark["THOUGHTS"].items():
+        parser = Parser("hermes", benchmark["TOOLS"], True)
+        unit = benchmark["CALL"] if calls else benchmark["TEXT"]
+        events = [*parser.feed(before + unit * 3), *parser.finish()]
+        kind = "CallStart" if calls else "Reasoning" if before else "Content"
+        assert {type(event).__name__ for event in events} >= {kind}, what
+        row = benchmark["measure_thought"](what, 256, 1)
+        assert (row.what, row.beside) == (what, beside)
+        assert min(row.us, row.us_beside, row.ratio) > 0
+        assert what in benchmark["thoughts_table"]([row])
 
 
 def test_slow_texts() -> None:
@@ -52,3 +67,11 @@ def test_every_shape_is_one_whole_call() -> None:
         kinds = [type(event).__name__ for event in [*events, *parser.finish()]]
         expected = 0 if shape == "prose" else 1
         assert (kinds.count("CallStart"), kinds.count("CallEnd")) == (expected, expected), shape
+
+
+def test_every_shape_is_measured() -> None:
+    measured = {
+        type(get_format(row[0]).shape) for row in runpy.run_path(str(SCRIPT))["SHAPES"].values()
+    }
+    missing = [shape.__name__ for shape in shapes.ALL if shape not in measured]
+    assert not missing, f"add a row for {missing} to SHAPES in benchmarks/core.py"

@@ -108,7 +108,7 @@ def test_right_calls_are_counted(serve: Any, upstream: Server) -> None:
 def test_failed_requests_are_counted(serve: Any, upstream: Server, model: str, error: str) -> None:
     target = serve.Target("x", "ours", asked(model), lambda answer: True)
     site = serve.Site(f"{upstream.url}/v1")
-    level = asyncio.run(serve._level(site, target, 2, 0.1))
+    level = asyncio.run(serve.measure_level(site, target, 2, 0.1))
     ((said, count),) = level.errors.items()
     assert said.startswith(error)
     assert count == level.requests >= 2

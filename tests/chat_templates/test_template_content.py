@@ -407,10 +407,10 @@ def test_a_value_that_holds_tags_is_written_as_json() -> None:
         assert written.startswith('<tool_call>\n{"name": "write", "arguments": {"text": ')
 
 
-def test_python_words_are_used_at_every_depth() -> None:
+def test_python_words_are_used_for_an_argument_and_json_inside_of_it() -> None:
     arguments = {"a": True, "b": [None, {"c": False}], "d": "True"}
     written = answer_text("pythonic", called(("call_1", "f", arguments)))
-    assert written == '[f(a=True, b=[None, {"c": False}], d="True")]'
+    assert written == '[f(a=True, b=[null, {"c": false}], d="True")]'
 
 
 def test_names_that_cannot_stand_before_an_equals_sign_are_written_as_json() -> None:

@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from toolwire import messages, templates
+from toolwire import templates
 from toolwire.errors import ToolwireError
+from toolwire.openai import sentences as messages
 
 from .template_renderers import FRAMES, NAMES, refusal_everywhere
 
@@ -108,7 +109,7 @@ def test_malformed_calls_are_one_clear_error(calls: Any) -> None:
 
 def test_arguments_too_deep_to_walk_through_are_one_clear_error() -> None:
     deep: Any = None
-    for _ in range(900):
+    for _ in range(100_000):
         deep = [deep]
     function = {"name": "f", "arguments": {"deep": deep}}
     with pytest.raises(ToolwireError, match="malformed"):

@@ -10,6 +10,9 @@ from hypothesis import given
 from .template_conversations import Message, Tool, conversations, generated
 from .template_renderers import FRAMES, STYLES, with_jinja2
 
+# They render long conversations again and again.
+pytestmark = pytest.mark.slow
+
 RESULTS = {"tool", "function"}
 
 

@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from toolwire.core.samples import Sample
 from toolwire.formats.toml_specs import load_formats
-from toolwire.models.propose import Sample, proven
+from toolwire.models.propose import proven
 from toolwire.templates import get_template
 
 from ..models import gguf_files
 from ..models.invented import TEMPLATES
+from ..models.odd_templates import AKIN
 
 # Each of them starts processes.
 pytestmark = pytest.mark.slow
@@ -188,3 +190,31 @@ def test_a_template_cannot_command_the_terminal(tmp_path: Path) -> None:
 
 def test_help_has_an_example() -> None:
     assert "Example: toolwire detect" in run("--help").stdout
+
+
+def test_how_thoughts_are_marked(tmp_path: Path) -> None:
+    switch = (
+        "{%- if enable_thinking | default(true) %}<think>\n{% else %}<think></think>{% endif %}"
+    )
+    prompt = f"{{%- if add_generation_prompt %}}{switch}{{% endif %}}"
+    folder = model(tmp_path, text_of("qwen25-hermes") + prompt)
+    lines = run(folder).stdout.splitlines()
+    assert lines[2] == (
+        "reasoning '<think>' … '</think>', opened by the prompt, off with enable_thinking=false"
+    )
+    assert json.loads(run(folder, "--json").stdout)["reasoning"] == {
+        "markers": ["<think>", "</think>"],
+        "opened": True,
+        "switch": "enable_thinking",
+        "off": False,
+        "off_by_default": False,
+    }
+    silent = run(model(tmp_path, text_of("qwen25-hermes")))
+    assert not any(line.startswith("reasoning") for line in silent.stdout.splitlines())
+
+
+def test_a_template_that_only_hints_at_its_format(tmp_path: Path) -> None:
+    done = run(model(tmp_path, AKIN), "--json")
+    assert done.returncode == 0
+    answer = json.loads(done.stdout)
+    assert (answer["parser"], answer["hinted"]) == ("toolwire_lfm2", True)

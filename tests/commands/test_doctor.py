@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from toolwire.templates import get_template
 
+from ..models.odd_templates import AKIN, ODD
+
 # Each of them starts processes.
 pytestmark = pytest.mark.slow
 
@@ -188,3 +190,20 @@ def test_wrong_use(tmp_path: Path) -> None:
         assert done.stderr.count("\n") == 1
         assert word in done.stderr
     assert "Example: toolwire doctor" in run("--help").stdout
+
+
+def test_a_template_that_only_hints_at_its_format(tmp_path: Path) -> None:
+    tokens = ("<|tool_call_start|>", "<|tool_call_end|>")
+    done = run(model(tmp_path, AKIN, *tokens), "--json")
+    assert done.returncode == 0
+    says = {check["name"]: check["says"] for check in json.loads(done.stdout)["checks"]}
+    assert "writes no calls" in says["calls shown"]
+    other = findings(run(model(tmp_path, AKIN, *tokens), "--format", "hermes", "--json"))
+    assert "toolwire_lfm2" in other["calls shown"]
+
+
+def test_a_template_that_engines_refuse(tmp_path: Path) -> None:
+    text = ODD["changes a list of its own"][0]
+    found = findings(run(model(tmp_path, text), "--format", "hermes", "--json"))
+    assert list(found) == ["rendering"]
+    assert "vLLM and SGLang refuse" in found["rendering"]

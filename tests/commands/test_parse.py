@@ -12,6 +12,9 @@ from toolwire import list_formats
 
 from ..support import TOOLS
 
+# Each of them starts processes.
+pytestmark = pytest.mark.slow
+
 CALL = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toolwire import messages, templates
+from toolwire import templates
 from toolwire.cli import main
+from toolwire.openai import sentences as messages
 
 from .running import COMMAND, in_a_terminal
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import strategies as st
 from toolwire import Format, get_format
 
-from ..writers import TAGGED, WRITERS, Call
+from ..by_shape import ELEMENTS, TAGGED, UNTYPED_ELEMENTS
+from ..writers import SUFFIXES, WRITERS, Call
 
 NAMES = st.from_regex(r"[a-z_][a-z0-9_]{0,9}", fullmatch=True)
 KEYS = st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True)
@@ -42,28 +44,33 @@ def type_of(value: Any) -> str:
     return JSON_TYPES.get(type(value), "object")
 
 
+def schema_of(values: list[Any]) -> dict[str, Any]:
+    """A schema that declares what these values are made of: every type that they have, at each place."""
+    types = sorted({type_of(value) for value in values})
+    schema: dict[str, Any] = {"type": types[0] if len(types) == 1 else types}
+    items = [item for value in values if isinstance(value, list) for item in value]
+    if items:
+        schema["items"] = schema_of(items)
+    members: dict[str, list[Any]] = {}
+    for value in values:
+        for key, member in value.items() if isinstance(value, dict) else ():
+            members.setdefault(key, []).append(member)
+    if members:
+        schema["properties"] = {key: schema_of(several) for key, several in members.items()}
+    return schema
+
+
 def tools_for(calls: list[Call]) -> list[dict[str, Any]]:
     """Tools that declare what the calls use: each parameter may have every type it is given."""
-    tools: dict[str, dict[str, set[str]]] = {}
+    tools: dict[str, list[Any]] = {}
     for name, arguments in calls:
-        parameters = tools.setdefault(name, {})
-        for key, value in arguments.items():
-            parameters.setdefault(key, set()).add(type_of(value))
+        tools.setdefault(name, []).append(arguments)
     return [
         {
             "type": "function",
-            "function": {
-                "name": name,
-                "parameters": {
-                    "type": "object",
-                    "properties": {
-                        k: {"type": next(iter(t)) if len(t) == 1 else sorted(t)}
-                        for k, t in parameters.items()
-                    },
-                },
-            },
+            "function": {"name": name, "parameters": {"properties": {}, **schema_of(arguments)}},
         }
-        for name, parameters in tools.items()
+        for name, arguments in tools.items()
     ]
 
 
@@ -77,13 +84,28 @@ def writable(format: str, value: Any) -> bool:
         return True
     if format == "qwen3_coder" and value.endswith("\r"):
         return False  # with the newline that its template writes behind a value: a newline
-    if format in TAGGED:  # closers can't be escaped
+    if format in TAGGED or format in ELEMENTS:  # closers can't be escaped
         return "</" not in value
     return not (format in ("gemma4", "functiongemma") and "<" in value)
 
 
+#: Values that a schema tells from one another at every place, with no help from how they are written.
+UNIFORM = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.dictionaries(KEYS, inner, max_size=3),
+        *(st.lists(each, max_size=3) for each in (TEXT, NUMBERS, st.booleans())),
+        st.lists(st.lists(TEXT, max_size=2), max_size=2),
+        st.lists(st.dictionaries(KEYS, TEXT, max_size=2), max_size=2),
+    ),
+    max_leaves=4,
+)
+
+
 def arguments_for(format: str) -> st.SearchStrategy[dict[str, Any]]:
-    values = NESTED.filter(lambda value: writable(format, value))
+    values = (UNIFORM if format in UNTYPED_ELEMENTS else NESTED).filter(
+        lambda value: writable(format, value)
+    )
     if format in TAGGED:  # between tags a string is told from JSON only by its declared type
         values = values.filter(lambda value: not isinstance(value, str) or type_of(value))
     return st.dictionaries(KEYS, values, max_size=3)
@@ -139,7 +161,7 @@ def conversations(draw: st.DrawFn, format: str) -> Conversation:
     for call in calls:
         if pieces or draw(st.booleans()):  # neighbours need something between them
             pieces.append(("prose", draw(prose(before_call=True))))
-        pieces.append(("call", WRITERS[format]([call]).strip()))
+        pieces.append(("call", WRITERS[format]([call]).strip("\n")))
     if draw(st.booleans()) or not pieces:
         pieces.append(("prose", draw(prose(before_call=False))))
     return Conversation(tuple(pieces), tuple(calls))
@@ -153,21 +175,28 @@ def prose(draw: st.DrawFn, before_call: bool) -> str:
 
 
 def delimiters(spec: Format) -> list[str]:
-    marks = spec.marks
-    found = [*marks.starts.spellings, *marks.closes.spellings]
-    if spec.name in TAGGED:
-        shape: Any = spec.shape
-        found += [*shape.parameter.begin, *shape.parameter_close]
+    own = spec.delimiters
+    found = [*own.starts.spellings, *own.closes.spellings, *spec.shape.inner_delimiters]
+    suffix = SUFFIXES.get(spec.name, "")
+    found = list(dict.fromkeys(mark.replace("{:SUFFIX}", suffix) for mark in found))
+    if spec.channels:
+        found += [*spec.channels.tokens, *spec.channels.body, *spec.channels.end]
     if not found and spec.name != "json":  # JSON mode has none but JSON's own
         found = ["[", "(", ")"]
     return found
+
+
+def tags_of(format: str) -> list[str]:
+    """What stands around two parameters: whole tags, where `delimiters` has how they begin."""
+    text = WRITERS[format]([("f", {"k": "VALUE", "l": "VALUE"})])
+    return re.split("VALUE", text) if get_format(format).shape.inner_delimiters else []
 
 
 @st.composite
 def broken(draw: st.DrawFn, format: str) -> tuple[str, list[str], list[Call]]:
     """A conversation with its delimiters cut, dropped, doubled or inserted, and the words in it
     that no reading may lose."""
-    marks = delimiters(get_format(format))
+    own = delimiters(get_format(format))
     count = 0
 
     def word() -> str:
@@ -180,11 +209,11 @@ def broken(draw: st.DrawFn, format: str) -> tuple[str, list[str], list[Call]]:
     for i in range(draw(st.integers(1, 3))):
         pieces.append(word() + "\n")
         calls.append((f"tool{i}", {"x": word(), "y": f"{word()} {word()}"}))
-        pieces.append(WRITERS[format](calls[-1:]).strip())
+        pieces.append(WRITERS[format](calls[-1:]).strip("\n"))
         pieces.append("\n" + word())
     text = "".join(pieces)
-    for _ in range(draw(st.integers(0, 3 if marks else 0))):
-        mark = draw(st.sampled_from(marks))
+    for _ in range(draw(st.integers(0, 3 if own else 0))):
+        mark = draw(st.sampled_from(own))
         place = text.find(mark, draw(st.integers(0, len(text))))
         change = draw(st.sampled_from(["drop", "double", "insert", "part"]))
         if change == "insert" or place < 0:
@@ -204,8 +233,8 @@ def broken(draw: st.DrawFn, format: str) -> tuple[str, list[str], list[Call]]:
 
 def soup(format: str) -> st.SearchStrategy[str]:
     """The format's own delimiters, JSON's, and a few words, in any order."""
-    marks = delimiters(get_format(format))
-    parts = [m[: len(m) // 2] for m in marks] + marks
+    own = delimiters(get_format(format))
+    parts = [d[: len(d) // 2] for d in own] + own + tags_of(format)
     common = [
         '"', "\\", "{", "}", "[", "]", "(", ")", ",", ":", ";", "=", "\n", " ", "\r\n", "`", "```",
         '{"name": "f", "arguments": {"k": "v"}}', '"name"', '"arguments"', "f", "g", "1", "null",

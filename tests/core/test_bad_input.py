@@ -15,7 +15,7 @@ from toolwire import (
     list_formats,
     register_format,
 )
-from toolwire.core.shapes import JsonCalls, NamedJson, Tag, Tags
+from toolwire.shapes import JsonCalls, NamedJson, Tag, Tags
 
 from ..support import TOOLS, summary, tool
 from ..writers import WRITERS
@@ -206,7 +206,9 @@ def test_a_flood_of_delimiters(format: str) -> None:
     for mark in delimiters(get_format(format)) or ["```json\n{", '{"name": "add", ']:
         for piece in (mark, mark[:-1] or mark):
             text = piece * (300_000 // len(piece))
-            assert len(read(format, text, 65_536)) >= len(text) // 2
+            said = read(format, text, 65_536)
+            # Headers of parts are markup, with anything behind them or without.
+            assert len(said) >= len(text) // 2 or get_format(format).channels
 
 
 @pytest.mark.slow

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from toolwire import Parser
+from toolwire import Parser, get_format
 
 from ..support import TOOLS
 from ..work import Work, most
 from ..writers import WRITERS
+from .thinking import MARKED, calls_end_thoughts, closers, openers, style_in
 
 LINE = 'The "area" of a <b> & of an [a](b), in {m}: 1.\n'
 #: `call_text` keeps the calls that it has seen, to know a repeat.
@@ -23,9 +24,9 @@ def cut(text: str) -> list[str]:
     return [text[at : at + 4] for at in range(0, len(text), 4)]
 
 
-def work(format: str, text: str, kind: type[Parser] = Parser) -> Work:
+def work(format: str, text: str, kind: type[Parser] = Parser, reasoning: Any = None) -> Work:
     def make() -> tuple[object, Callable[[str], object]]:
-        parser = kind(format, TOOLS)
+        parser = kind(format, TOOLS, reasoning)
         return parser, parser.feed
 
     return most(make, cut(text))
@@ -50,6 +51,24 @@ def test_a_delta_costs_the_same_however_much_came_before(
     assert long.steps <= short.steps
     if not (write is call and format in KEEPS_CALLS):
         assert long.held <= short.held + 16  # a number may have got another digit
+    assert (short.waits, long.waits) == (0, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("format", MARKED)
+def test_nor_do_thoughts(format: str) -> None:
+    """Where calls are just mentioned in them, too: what is held is let go as soon as more follows."""
+    style = style_in(format, True)
+
+    def text(lines: int) -> str:
+        mention = f"{call(format, 1)}\nso, yes.\n" if not calls_end_thoughts(spec, style) else LINE
+        return openers(style)[0] + mention * lines + closers(style)[0] + LINE * lines
+
+    spec = get_format(format)
+    work(format, text(1), reasoning=True)
+    short, long = (work(format, text(lines), reasoning=True) for lines in (12, 48))
+    assert long.steps <= short.steps
+    assert long.held <= short.held + 16
     assert (short.waits, long.waits) == (0, 0)
 
 

@@ -5,7 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from toolwire import Arguments, CallStart, Content, Parser, get_format, list_formats
+from toolwire import (
+    Arguments,
+    CallStart,
+    Content,
+    Format,
+    Labels,
+    NamedJson,
+    Parser,
+    Tag,
+    Tags,
+    Wrapper,
+    get_format,
+    list_formats,
+)
+from toolwire.shapes import Shape
 
 from ..support import ADD, TOOLS, check_all_splits, coalesce, events_of, summary, tool
 from ..writers import WRITERS
@@ -215,14 +229,19 @@ def test_a_value_that_was_cut_off_looks_like_what_it_was_becoming() -> None:
 
 
 def test_string_attribute() -> None:
-    """DeepSeek V3.2 says whether a value is text or JSON; that wins over the schema."""
+    """DeepSeek V3.2 says whether a value is text or JSON. That wins over the schema, but for a number
+    that is said to be text."""
     text = (
         '<｜DSML｜function_calls>\n<｜DSML｜invoke name="add">\n'
         '<｜DSML｜parameter name="a" string="true">1</｜DSML｜parameter>\n'
         '<｜DSML｜parameter name="b" string="false">[1, {}]</｜DSML｜parameter>\n'
+        '<｜DSML｜parameter name="c" string="true">1</｜DSML｜parameter>\n'
         "</｜DSML｜invoke>\n</｜DSML｜function_calls>"
     )
-    assert read("deepseek_v3_2", text) == (None, [("add", '{"a": "1", "b": [1, {}]}', True)])
+    arguments = '{"a": 1, "b": [1, {}], "c": "1"}'
+    assert read("deepseek_v3_2", text) == (None, [("add", arguments, True)])
+    odd = text.replace(">1<", ">one<", 1)
+    assert read("deepseek_v3_2", odd) == (None, [("add", arguments.replace("1", '"one"', 1), True)])
 
 
 # -- names and ids --------------------------------------------------------------------------------
@@ -236,6 +255,8 @@ def test_ids_that_the_model_wrote() -> None:
     assert events_of("kimi_k2", [text])[0] == CallStart(0, "get_weather", "functions.get_weather:3")
     text = "[TOOL_CALLS]add[CALL_ID]abc123def[ARGS]{}"
     assert events_of("mistral", [text])[0] == CallStart(0, "add", "abc123def")
+    text = "<|tool_call:begin|>abc123defg<|tool_call:name|>add<|tool_call:args|>{}<|tool_call:end|>"
+    assert events_of("solar_open", [text])[0] == CallStart(0, "add", "abc123defg")
     text = '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "add", "parameters": {}}]'
     assert events_of("cohere", [text])[0] == CallStart(0, "add", None)
 
@@ -431,7 +452,7 @@ def test_other_spellings(format: str, text: str) -> None:
     assert read(format, text) == (None, [ADD_1])
 
 
-@pytest.mark.parametrize("format", list_formats())
+@pytest.mark.parametrize("format", [f for f in list_formats() if not get_format(f).channels])
 def test_prose_about_the_format(format: str) -> None:
     """Rule 7: a delimiter that stands in a sentence is part of the sentence."""
     for mark in delimiters(get_format(format)):
@@ -443,7 +464,7 @@ def test_prose_about_the_format(format: str) -> None:
             assert summary(check_all_splits(format, text, pairs_under=0)) == (text, [])
 
 
-@pytest.mark.parametrize("format", list_formats())
+@pytest.mark.parametrize("format", [f for f in list_formats() if not get_format(f).channels])
 def test_cut_before_the_commit_point(format: str) -> None:
     """Rule 2: as long as there is no call, all of the text is content."""
     text = "Yes.\n" + WRITERS[format]([("add", {"a": 1, "b": 2})])
@@ -464,3 +485,37 @@ def test_a_bare_call_on_an_indented_line(format: str, indent: str) -> None:
     call = bare.get(format) or WRITERS[format]([("add", {"a": 1})])
     content, calls = read(format, f"{call}\n{indent}{call}\nSo:\n{indent}{call}")
     assert (content, calls) == ("So:", [ADD_1] * 3)
+
+
+# -- closers behind a name in the open ------------------------------------------------------------
+
+IN_THE_OPEN: dict[str, tuple[Shape, str, str]] = {
+    "labels": (Labels(), "name: NAME", 'name: add\narguments: {"a": 1}'),
+    "labels with an id": (Labels(), "name: NAME\nid: 7", 'id: 7\nname: add\narguments: {"a": 1}'),
+    "names and JSON": (NamedJson(), "NAME", 'add\n{"a": 1}'),
+    "tags": (
+        Tags(call=None, parameter=Tag(("<k=",)), parameter_close=("</k>",)),
+        "NAME",
+        "add<k=a>1</k>",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", IN_THE_OPEN)
+@pytest.mark.parametrize("close", ["[/CALL]", "</call>", "｜終｜", "@@done", "END", "#", "\\end"])
+def test_any_closer_ends_a_name_in_the_open(kind: str, close: str) -> None:
+    shape, alone, whole = IN_THE_OPEN[kind]
+    spec = Format("mine", shape, (Wrapper(("<open>",), (close,)),))
+    for space in ("", " ", "\n"):
+        if close == "END" and not space:
+            continue  # inside a word it is a part of that
+        one = f"<open>{alone.replace('NAME', 'noargs')}{space}{close}"
+        two = f"<open>{whole}{space}{close}"
+        found = summary(check_all_splits(spec, f"{one}{two} So.", pairs_under=0))
+        assert found == ("So.", [("noargs", "{}", True), ADD_1]), (one, two)
+
+
+def test_a_closer_inside_a_word_is_a_part_of_it() -> None:
+    spec = Format("mine", Labels(), (Wrapper(("<open>",), ("END",)),))
+    text = '<open>name: sEND_mail\narguments: {"a": 1}\nEND'
+    assert summary(check_all_splits(spec, text, None))[1] == [("sEND_mail", '{"a": 1}', True)]

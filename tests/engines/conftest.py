@@ -1,17 +1,32 @@
-"""What the tests of both engines share: a real model, made once, and where the checkout is."""
+"""What the tests of both engines share: a real model, made once, their servers, and where the checkout
+is.
+
+An engine's conftest has the fixture `plans`: how each of its servers is started, by the name of the
+server's fixture.
+"""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from long_cases import LONG_TOKENS
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[1]
 sys.path.append(str(HERE / "plugins"))  # what the tests and the engines have in common
+#: These have tests, or assertions that tests call: a failure is told in full.
+pytest.register_assert_rewrite(
+    *("benchmark_checks", "engine_process", "forced_calls"),
+    *("shared_contract", "shared_reasoning", "shared_registration", "shared_user_formats"),
+)
+
+from engine_client import Asker  # noqa: E402
+from engine_fixtures import Servers, refusing, running, starting  # noqa: E402
+from engine_server import EngineServer  # noqa: E402
+from long_cases import LONG_TOKENS  # noqa: E402
 
 #: Markers that some formats and reasoning parsers need as tokens of their own.
 SPECIAL_TOKENS = ("<|tool_call|>", "<|end_tool_call|>", "<think>", "</think>")
@@ -40,3 +55,28 @@ def model() -> Path:
 def plain_model() -> Path:
     """SmolLM2-135M as it is."""
     return make_model()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def started(request: pytest.FixtureRequest, plans: Servers) -> Iterator[dict[str, EngineServer]]:
+    """Every server that this run needs, on its way."""
+    with starting(request.session.items, plans) as servers:
+        yield servers
+
+
+#: Each engine has one for everything, and two that must not start: the parser's name is misspelt, or the
+#: template shows the model another way to write calls.
+server = running("server")
+misspelt_server = refusing("misspelt_server")
+mismatched_server = refusing("mismatched_server")
+
+
+@pytest.fixture(scope="session")
+def asker(server: EngineServer) -> Asker:
+    return Asker(server.url)
+
+
+@pytest.fixture
+def any_tool() -> None:
+    """As the core has it: every tool may be called, declared or not. An engine that would not have it
+    by itself is told here."""

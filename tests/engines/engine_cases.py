@@ -6,8 +6,12 @@ names are the rows of the failure list (H: hermes, X: tags, O: others); `mission
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+import toolwire
 
 
 def tool(name: str, **properties: Any) -> dict[str, Any]:
@@ -221,7 +225,7 @@ def tagged(
     return Case(name, "qwen3_coder", text, list(calls), content, tools)
 
 
-def written(value: str) -> str:
+def write_file(value: str) -> str:
     return function("write_file", parameter("path", "a"), parameter("content", value))
 
 
@@ -229,12 +233,12 @@ TAGS = [
     tagged("mission", f"Sure.\n{TAGGED_ADD}", ("add", ONE_TWO), content="Sure."),
     tagged(
         "X1",
-        written("one </parameter>\n</function>\nmore"),
+        write_file("one </parameter>\n</function>\nmore"),
         ("write_file", '{"path": "a", "content": "one </parameter>\\n</function>\\nmore"}'),
     ),
     tagged(
         "X2",
-        written("use <parameter=foo> here"),
+        write_file("use <parameter=foo> here"),
         ("write_file", '{"path": "a", "content": "use <parameter=foo> here"}'),
     ),
     tagged(
@@ -287,7 +291,7 @@ TAGS = [
     ),
     tagged(
         "X13",
-        written("  two spaces\n\n"),
+        write_file("  two spaces\n\n"),
         ("write_file", '{"path": "a", "content": "  two spaces\\n\\n"}'),
     ),
     tagged("X14", function("add", parameter("a", "abc")), ("add", '{"a": "abc"}')),
@@ -369,19 +373,19 @@ OTHERS = [
 CASES = [*HERMES, H20, *TAGS, *OTHERS]
 
 
-def fill(example: str) -> str:
-    """A format's example with something in its places: calls of tools that are declared here."""
-    for place, value in (
-        ("NAME2", "add"),
-        ("NAME", "get_weather"),
-        ("{…}", '{"city": "Oslo"}'),
-        (">K<", ">city<"),
-        ("=K>", "=city>"),
-        ('"K"', '"city"'),
-        (">V<", ">Oslo<"),
-        ("\nV\n", "\nOslo\n"),
-        ("k:", "city:"),
-        ("k=", "city="),
-    ):
-        example = example.replace(place, value)
-    return example
+def written(format_name: str, name: str = "get_weather") -> str:
+    """A call of a tool that is declared here, as the format's model writes it."""
+    return toolwire.write(format_name, [{"name": name, "arguments": {"city": "Oslo"}}])
+
+
+def chunkings(text: str) -> Iterator[list[str]]:
+    """Single characters, threes, sevens, everything at once, and two random ways."""
+    for size in (1, 3, 7, max(len(text), 1)):
+        yield [text[at : at + size] for at in range(0, len(text), size)]
+    for seed in (1, 2):
+        chance = random.Random(seed)
+        cuts = sorted(chance.sample(range(len(text) + 1), min(len(text), 6)))
+        ends = [*cuts, len(text)]
+        yield [text[a:b] for a, b in zip([0, *cuts], ends, strict=True)]
+    # The end of the text often comes in a step of its own.
+    yield [text, ""]

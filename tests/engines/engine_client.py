@@ -140,6 +140,28 @@ async def chat_in_stages(
     return answer, looks[1:]
 
 
+async def thoughts_and_answer(
+    client: AsyncOpenAI, messages: Any, stream: bool, **request: Any
+) -> tuple[str, str, list[tuple[str, str]]]:
+    """Chat Completions, streamed or not: thoughts (each engine has its own name for them), content and
+    calls."""
+    if not stream:
+        got = await client.chat.completions.create(messages=messages, **request)
+        parts = [got.choices[0].message.model_dump()]
+    else:
+        chunks = await client.chat.completions.create(messages=messages, stream=True, **request)
+        parts = [choice.delta.model_dump() async for one in chunks for choice in one.choices]
+    calls: dict[int, tuple[str, str]] = {}
+    for number, piece in ((n, p) for part in parts for n, p in enumerate(part["tool_calls"] or [])):
+        index = piece["index"] if stream else number
+        name, arguments = calls.get(index, ("", ""))
+        function = piece["function"]
+        calls[index] = (name + (function["name"] or ""), arguments + function["arguments"])
+    thoughts = [part.get("reasoning_content") or part.get("reasoning") or "" for part in parts]
+    content = [part.get("content") or "" for part in parts]
+    return "".join(thoughts), "".join(content), list(calls.values())
+
+
 async def responses(client: AsyncOpenAI, messages: Any, **request: Any) -> list[Answer]:
     """Responses, whole."""
     request["tools"] = flat(request["tools"])

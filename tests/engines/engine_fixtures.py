@@ -1,8 +1,8 @@
 """Servers as fixtures: all that a run needs are started before its first test.
 
 A server takes most of a minute to boot, so what needs none is tested meanwhile. A conftest gives
-its servers by the names of their fixtures, calls `order` from `pytest_collection_modifyitems`, and
-has a session fixture `started` that holds `starting(...)` open.
+its servers by the names of their fixtures (`plans`) and calls `order` from
+`pytest_collection_modifyitems`; the session fixture `started` of all of them holds `starting(...)` open.
 """
 
 from __future__ import annotations

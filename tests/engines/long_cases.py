@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from engine_cases import Case, block, hermes, tagged, written
+from engine_cases import Case, block, hermes, tagged, write_file
 
 LINE = 'def area(width: float, height: float) -> float:  # in "square" metres\n'.rjust(100)
 PAGE = "The quick brown fox jumps over the lazy dog.".ljust(50, ".") * 800
@@ -26,7 +26,7 @@ def long_argument(name: str, value: str) -> Case:
 
 
 LINES = LINE * 320  # 32,000 characters
-X15 = tagged("X15", written(LINES), ("write_file", json.dumps({"path": "a", "content": LINES})))
+X15 = tagged("X15", write_file(LINES), ("write_file", json.dumps({"path": "a", "content": LINES})))
 LONG = [
     X15,
     long_argument("O11-argument", f'"{PAGE * 250}"'),  # 10 MB

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from hypothesis import strategies as st
 from toolwire import Format, Wrapper
-from toolwire.core.shapes import (
+from toolwire.shapes import (
     BareKeys,
     CallText,
+    Elements,
+    ElementTypes,
     JsonCalls,
     Labels,
     NamedJson,
@@ -28,7 +31,10 @@ LITERALS = st.one_of(
     st.sampled_from(["'''", '"""', "\x7f", "\r\n", "\n", " "]),
     TEXT.filter(bool),
 )
-SPELLINGS = st.lists(LITERALS, min_size=1, max_size=3).map(tuple)
+#: A delimiter may have a place for a suffix.
+DELIMITERS = st.one_of(LITERALS, st.just("<x{:SUFFIX}>"))
+SPELLINGS = st.lists(DELIMITERS, min_size=1, max_size=3).map(tuple)
+LABELS = st.lists(LITERALS, min_size=1, max_size=3).map(tuple)
 MAYBE = st.one_of(st.just(()), SPELLINGS)
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,9}", fullmatch=True)
 
@@ -40,11 +46,19 @@ def beginning(begin: str, spellings: st.SearchStrategy[Any]) -> st.SearchStrateg
 
 CLOSERS = beginning("/", MAYBE)
 JSON_CALLS = st.builds(
-    JsonCalls, name_keys=SPELLINGS, argument_keys=SPELLINGS, name_is_key=st.booleans()
+    JsonCalls,
+    name_keys=LABELS,
+    argument_keys=LABELS,
+    name_is_key=st.booleans(),
+    python=st.booleans(),
+    no_call=st.one_of(st.just(()), st.just(("f",))),
 )
 DRIFT = st.one_of(st.just(JsonCalls()), JSON_CALLS)
 HEADERS = st.sampled_from(["", r"(?P<name>\w+)", r"""functions\.(?P<name>['"]?.+?)"""])
 INNERS = st.sampled_from([r"(?P<name>\w+)", "(?P<name>.+)\n"])
+
+
+WORDS = st.sampled_from(["k", "f", "call", "item", "v:é", "name", "type", "]["])
 
 
 def tags(begin: st.SearchStrategy[Any]) -> st.SearchStrategy[Tag]:
@@ -52,14 +66,16 @@ def tags(begin: st.SearchStrategy[Any]) -> st.SearchStrategy[Tag]:
         st.builds(Tag, begin),
         st.builds(Tag, begin, LITERALS),
         st.builds(Tag, begin, LITERALS, st.just(""), INNERS, st.sampled_from(["[^<]*", "x?"])),
-        st.builds(Tag, begin, LITERALS, LITERALS),
+        st.builds(Tag, begin, DELIMITERS, DELIMITERS),
+        st.builds(Tag, begin, type_attribute=NAMES, escaped=st.booleans()),
+        st.builds(Tag, begin, DELIMITERS, DELIMITERS, type_begin=DELIMITERS, type_end=DELIMITERS),
     )
 
 
 SHAPES: dict[type, st.SearchStrategy[Shape]] = {
     JsonCalls: JSON_CALLS,
-    NamedJson: st.builds(NamedJson, MAYBE, MAYBE, HEADERS, DRIFT),
-    Labels: st.builds(Labels, LITERALS, SPELLINGS, DRIFT),
+    NamedJson: st.builds(NamedJson, MAYBE, MAYBE, HEADERS, DRIFT, MAYBE),
+    Labels: st.builds(Labels, LITERALS, LABELS, DRIFT),
     Tags: st.builds(
         Tags,
         st.one_of(st.none(), tags(beginning("[", SPELLINGS))),
@@ -68,6 +84,17 @@ SHAPES: dict[type, st.SearchStrategy[Shape]] = {
         CLOSERS,
         MAYBE,
         st.booleans(),
+        DRIFT,
+        MAYBE,
+        st.one_of(st.just(()), st.just(("k",))),
+    ),
+    Elements: st.builds(
+        Elements,
+        WORDS,
+        st.one_of(st.just(""), WORDS),
+        WORDS,
+        st.one_of(st.just(""), LITERALS.map(lambda literal: "[" + re.sub(r"\s", "", literal))),
+        st.one_of(st.none(), st.builds(ElementTypes, WORDS, *[WORDS] * 4)),
         DRIFT,
     ),
     BareKeys: st.builds(BareKeys, LITERALS, LITERALS, DRIFT),
@@ -92,6 +119,7 @@ def user_formats(draw: st.DrawFn, shapes: st.SearchStrategy[Shape]) -> Format:
         bare=bare,
         aliases=draw(st.lists(NAMES, max_size=2).map(tuple)),
         models=draw(TEXT),
+        inline=bool(shape.heads) and draw(st.booleans()),
     )
 
 
@@ -111,6 +139,7 @@ def literals_in(value: Any) -> Iterator[str]:
 
 #: What calls and texts are made of, beside a format's delimiters.
 COMMON = [
+    '<call name="f">', "<k>", "</k>", "</", 'name="k" ', 'type="',
     *'"{}[](),:\n >`', "f", "f\n", "f(k=1)", "call:f{", "functions.f", "name: f\n", "```", '"name"',
     '{"name": "f", "arguments": {"k": "v"}}', "Some text. ",
 ]  # fmt: skip
@@ -120,5 +149,13 @@ COMMON = [
 def formats_and_texts(draw: st.DrawFn, shapes: st.SearchStrategy[Shape]) -> tuple[Format, str]:
     """A format, and a text made of its delimiters and of what is often around them."""
     spec = draw(user_formats(shapes))
-    own = sorted({*literals_in(spec.wrappers), *literals_in(spec.shape)})
+    suffix = draw(st.sampled_from(["", ":a1"]))
+    literals = {
+        *literals_in(spec.wrappers),
+        *literals_in(spec.shape),
+        *spec.shape.heads,
+        *spec.shape.closers,
+        *spec.shape.inner_delimiters,
+    }
+    own = sorted({literal.replace("{:SUFFIX}", suffix) for literal in literals})
     return spec, "".join(draw(st.lists(st.sampled_from([*own, *own, *COMMON]), max_size=12)))

@@ -6,9 +6,9 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from toolwire import Format, parse
-from toolwire.core.shapes import Tag
+from toolwire import CallId, Format, Layout, TypeMark, parse
 from toolwire.formats.toml_specs import KINDS, load_formats
+from toolwire.shapes import ElementTypes, Tag
 
 PAGE = (Path(__file__).parents[2] / "docs" / "adding-a-format.md").read_text(encoding="utf-8")
 
@@ -21,9 +21,9 @@ def test_the_example_file() -> None:
 
 
 def test_every_key_is_explained() -> None:
-    for cls in (Format, Tag, *KINDS.values()):
+    for cls in (Format, Tag, ElementTypes, Layout, CallId, TypeMark, *KINDS.values()):
         for field in fields(cls):
-            assert re.search(rf"`{field.name}`|{field.name} = ", PAGE), (
+            assert re.search(rf"`{field.name}`|{field.name} = |^ .*\b{field.name}\b", PAGE, re.M), (
                 f"{cls.__name__}.{field.name}"
             )
     rows = {row[1]: row[0] for row in re.finditer(r"\| `(\w+)` \|.*", PAGE)}

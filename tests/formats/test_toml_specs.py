@@ -9,10 +9,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire import Format, ToolwireError, Wrapper, get_format, list_formats, parse
-from toolwire.core.shapes import JsonCalls, NamedJson, Pythonic, Tag, Tags
+from toolwire import Format, Layout, ToolwireError, Wrapper, get_format, list_formats, parse
 from toolwire.formats.toml_specs import dump_format, load_formats
+from toolwire.shapes import JsonCalls, NamedJson, Pythonic, Tag, Tags
 
+from ..support import check_all_splits, summary
 from ..writers import WRITERS
 
 CALLS = [("add", {"a": 1, "b": 2}), ("write_file", {"path": "ä", "content": 'x"y'})]
@@ -39,7 +40,9 @@ def test_every_format_comes_back_the_same(name: str) -> None:
     spec = get_format(name)
     text = dump_format(spec)
     assert load(text) == spec
-    assert len(text.splitlines()) <= 30, "a format should be short to write"
+    reading, _, layout = text.partition("[layout]")
+    assert len(reading.splitlines()) <= 32, "a format should be short to write"
+    assert len(layout.splitlines()) <= 20
     assert parse(load(text), WRITERS[name](CALLS)).tool_calls[0].name == "add"
 
 
@@ -70,7 +73,9 @@ def test_a_format_in_a_few_lines() -> None:
     assert spec == Format(
         name="my_model",
         models="My Model 1",
-        example='<call>{"tool": "NAME", "arguments": {…}}</call>',
+        layout=Layout(
+            call_begin='<call>{"tool": "', name_end='", "arguments": ', call_end="}</call>"
+        ),
         wrappers=(Wrapper(("<call>",), ("</call>", "<end>")),),
         shape=JsonCalls(name_keys=("tool", "name")),
     )
@@ -163,6 +168,20 @@ def test_like_another_format_but_of_another_shape() -> None:
     kimi = get_format("kimi_k2").shape
     assert isinstance(kimi, NamedJson)
     assert spec.shape == replace(kimi, separator=("|",))
+
+
+def test_a_delimiter_with_a_suffix() -> None:
+    spec = load(
+        'name = "mine"\nwrappers = {open = "<do{:SUFFIX}>", close = "</do{:SUFFIX}>"}\n'
+        'shape = "json_calls"\nexample = \'<do>{"name": "NAME", "arguments": {…}}</do>\''
+    )
+    for suffix in ("", ":a", ":6124c78e", ":" + 64 * "x"):
+        text = f'Yes. <do{suffix}>{{"name": "f", "arguments": {{}}}}</do{suffix}> Done.'
+        content, calls = summary(check_all_splits(spec, text, pairs_under=0))
+        assert (content, calls) == ("Yes.  Done.", [("f", "{}", True)])
+    for suffix in (":", ": a", "a", ":" + 65 * "x"):
+        text = f'<do{suffix}>{{"name": "f", "arguments": {{}}}}</do>'
+        assert summary(check_all_splits(spec, text, pairs_under=0)) == (text, [])
 
 
 def test_several_formats_in_a_file() -> None:
@@ -294,6 +313,15 @@ MISTAKES = {
     "name = 'x'\nshape = 'pythonic'\nwrappers = {open = '```do', close = '```'}": (
         'my.toml, line 3: "```" begins like "```do": one opens, one closes'
     ),
+    "name = 'x'\nshape = 'pythonic'\nwrappers = {open = '<x{:SUFFIX}'}": (
+        "my.toml, line 3: Wrapper.open must not begin or end with {:SUFFIX}"
+    ),
+    f"{HEAD}[shape]\nkind = 'bare_keys'\nquote = '<q{{:SUFFIX}}>'": (
+        "my.toml, line 3: BareKeys.quote must not have {:SUFFIX} in it"
+    ),
+    f"{HEAD}inline = true\nshape = 'pythonic'": (
+        "my.toml, line 3: inline = true needs tags with call"
+    ),
     # examples
     f"{HEAD}shape = 'json_calls'\nexample = '<y>NAME {{…}}</y>'": (
         "my.toml, line 4: the format does not read its example as a call to NAME"
@@ -302,10 +330,10 @@ MISTAKES = {
         "my.toml, line 4: the format leaves some of its example in the text"
     ),
     'name = "x"\nlike = "qwen3_coder"\nexample = "<function=NAME></function>"': (
-        "my.toml, line 3: the example must have one parameter K with the value V"
+        "my.toml, line 3: the example does not show how a call with one argument is laid out"
     ),
     'name = "x"\nlike = "kimi_k2"\nexample = "<|tool_call_begin|>NAME{}"': (
-        "my.toml, line 3: with a header, the example must number its call (NAME:0) or go"
+        "my.toml, line 3: the example does not show how a call with one argument is laid out"
     ),
 }  # fmt: skip
 

@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+# Each of them starts processes.
+pytestmark = pytest.mark.slow
+
 SPEC = 'name = "{name}"\nlike = "hermes"\nwrappers = {{open = "<{name}>", close = "</{name}>"}}\n'
 CALL = '<{name}>{{"name": "add", "arguments": {{"a": 1}}}}</{name}>'
 

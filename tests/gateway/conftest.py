@@ -17,7 +17,7 @@ CHECKOUT = Path(__file__).parents[2]
 ADMIN_KEY = "a-key-for-tests"
 #: Seconds after which a test gives up waiting. However busy the machine is, this is long enough.
 PATIENCE = 600
-GATEWAY = "import typer; from toolwire.gateway.cli import gateway; typer.run(gateway)"
+GATEWAY = "import typer; from toolwire.commands.gateway import gateway; typer.run(gateway)"
 
 
 def free_port() -> int:
@@ -78,6 +78,8 @@ def upstream_server() -> Server:
 def gateway_server(upstream: Server, *options: str, key: str | None = ADMIN_KEY) -> Server:
     port = free_port()
     command = [sys.executable, "-c", GATEWAY, "--upstream", f"{upstream.url}/v1"]
+    # Where the machine is busy, either may take longer than it is given by default.
+    command += ["--connect-timeout", str(PATIENCE), "--header-timeout", str(PATIENCE)]
     environment = {"APISIX_ADMIN_KEY": key or "", "TOOLWIRE_FORMAT": ""}
     return Server([*command, "--port", str(port), *options], port, environment)
 

@@ -16,6 +16,9 @@ from toolwire.gateway.exchange import Plan, answer_whole, plan
 from .conftest import ADMIN_KEY, PATIENCE, Server
 from .support_gateway import ask
 
+# Most of them send megabytes, or wait.
+pytestmark = pytest.mark.slow
+
 Start = Callable[..., Server]
 QWEN = Settings(format="qwen3_coder")
 
@@ -120,7 +123,7 @@ def test_paths_that_play_tricks(gateway: Server, target: str) -> None:
 
 
 def test_other_paths_pass_untouched(gateway: Server) -> None:
-    with httpx2.Client(base_url=gateway.url) as client:
+    with httpx2.Client(base_url=gateway.url, timeout=PATIENCE) as client:
         sent = {"x-client": "1", "authorization": "Bearer k", "connection": "keep-alive, x-hop"}
         hop = {"x-hop": "1", "te": "trailers", "proxy-authorization": "p", "x-admin-key": ADMIN_KEY}
         answer = client.put("/v1/files/a%20b?x=1&y=%2F", content=b"\x00\x01", headers=sent | hop)

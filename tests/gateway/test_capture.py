@@ -10,6 +10,7 @@ import httpx2
 import pytest
 from toolwire.gateway.capture import MAX_EXCHANGE, Capture, Recorder, known_tools
 from toolwire.openai import Finding
+from toolwire.openai.request import read_parts
 
 from .conftest import ADMIN_KEY
 from .support_gateway import TOOLS, ask
@@ -107,5 +108,5 @@ def test_of_tools_only_names_and_schemas_are_kept() -> None:
     mcp = {"type": "mcp", "name": "x", "authorization": "secret"}
     flat = {"type": "function", "name": "f", "parameters": {}, "strict": True}
     kept = [{"type": "function", "function": {"name": "f", "parameters": {}}}]
-    assert known_tools([mcp, flat, 5, {"function": 5}]) == kept
-    assert known_tools(None) == []
+    assert known_tools(read_parts([mcp, flat, 5, {"function": 5}])) == kept
+    assert known_tools(read_parts(None)) == []

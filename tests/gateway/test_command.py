@@ -7,15 +7,15 @@ import subprocess
 import sys
 
 import pytest
+from toolwire.commands.gateway import gateway
 from toolwire.gateway.budget import MIB
-from toolwire.gateway.cli import gateway
 from toolwire.gateway.settings import Limits, Settings
 
 WITHOUT = """
 import sys
 sys.modules["{missing}"] = None
 from toolwire import ToolwireError
-from toolwire.gateway.cli import gateway, replay
+from toolwire.commands.gateway import gateway, replay
 import toolwire.gateway
 try:
     {call}
@@ -62,7 +62,7 @@ def test_the_limits_that_the_documents_name_are_the_defaults() -> None:
     ],
 )
 def test_a_wrong_upstream(url: str, said: str) -> None:
-    code = f"from toolwire.gateway.cli import gateway; gateway({url!r})"
+    code = f"from toolwire.commands.gateway import gateway; gateway({url!r})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode != 0
     assert said in run.stderr

@@ -27,5 +27,7 @@ def test_the_dashboard_knows_the_metrics() -> None:
 
 
 def test_the_names_of_the_contract() -> None:
-    assert metrics.MALFORMED._labelnames == ("stage", "reason")
-    assert metrics.FALLBACK._labelnames == ("stage", "action")
+    for counter, second in ((metrics.MALFORMED, "reason"), (metrics.FALLBACK, "action")):
+        counter.labels("whole", "other")
+        labels = [tuple(sample.labels) for family in counter.collect() for sample in family.samples]
+        assert set(labels) == {("stage", second)}

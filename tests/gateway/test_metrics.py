@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import httpx2
 
-from .conftest import Server, free_port
+from .conftest import PATIENCE, Server, free_port
 from .support_gateway import ask, metric
 
 
@@ -16,7 +16,7 @@ def requests(client: httpx2.Client, route: str, status: int) -> float:
 
 
 def test_what_passes_untouched_is_counted(start_gateway: Callable[..., Server]) -> None:
-    with httpx2.Client(base_url=start_gateway().url) as client:
+    with httpx2.Client(base_url=start_gateway().url, timeout=PATIENCE) as client:
         for path in ("/v1/models", "/v1/models/m", "/v1/made-up?by=a-client"):
             assert client.get(path).status_code == 200
         client.post("/v1/embeddings", json={})
@@ -35,7 +35,7 @@ def test_what_passes_untouched_is_counted(start_gateway: Callable[..., Server]) 
 def test_what_fails_is_counted_too(start_gateway: Callable[..., Server]) -> None:
     nobody = Server([], free_port())
     gateway = start_gateway("--attempts", "1", to=nobody)
-    with httpx2.Client(base_url=gateway.url) as client:
+    with httpx2.Client(base_url=gateway.url, timeout=PATIENCE) as client:
         assert client.get("/v1/models").status_code == 502
         assert client.get("/v1/%2e%2e/models").status_code == 404
         assert requests(client, "/v1/*", 502) == 1

@@ -18,6 +18,7 @@ from starlette.routing import Route
 from toolwire import ToolwireError
 from toolwire.gateway import Settings, ToolCallMiddleware, middleware
 
+from .conftest import PATIENCE
 from .scripted_upstream import stream_bytes, whole_answer
 from .support_gateway import EXPECTED, TOOLS, ask, events
 
@@ -220,7 +221,7 @@ def test_nobody_waits_while_a_large_request_is_checked(monkeypatch: pytest.Monke
     def slow(path: str, api: str, raw: bytes, settings: Settings) -> Any:
         if len(raw) > 1_000_000:
             begun.set()
-            assert served.wait(60), "the other request waited for this one"
+            assert served.wait(PATIENCE), "the other request waited for this one"
         return check(path, api, raw, settings)
 
     monkeypatch.setattr(middleware, "plan", slow)

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from toolwire import ToolwireError
-from toolwire.gateway.replay import read_exchange, replay_exchange
+from toolwire.replay.exchanges import read_exchange, replay_exchange
 
 from .conftest import ADMIN_KEY, PATIENCE, Server
 from .support_gateway import ask
@@ -20,7 +20,7 @@ from .support_gateway import ask
 pytestmark = pytest.mark.slow
 
 SCRIPT = Path(__file__).with_name("page_check.mjs")
-REPLAY = "import typer; from toolwire.gateway.cli import replay; typer.run(replay)"
+REPLAY = "import typer; from toolwire.commands.gateway import replay; typer.run(replay)"
 
 
 def chromium() -> str:

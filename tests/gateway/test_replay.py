@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toolwire.gateway.cli import _Progress
-from toolwire.gateway.received import chunks, received
-from toolwire.gateway.recut import _Recut
-from toolwire.gateway.replay import replay_exchange, split_materials
-from toolwire.gateway.splits import Material, find_differences, pieces
+from toolwire.commands.gateway import Progress
+from toolwire.replay.client_result import client_result, stream_objects
+from toolwire.replay.exchanges import replay_exchange, splittable_parts
+from toolwire.replay.splits import Splittable, find_differences, split_at
+from toolwire.replay.splittable import StreamEvents
 
 from .scripted_answers import TEXT_CALL
 from .scripted_upstream import stream_bytes, whole_answer
@@ -53,7 +53,7 @@ def test_it_prints_what_would_be_sent_and_then_the_verdict(stage: str, tmp_path:
     assert done.returncode == 0
     sent = replay_exchange(captured)
     assert done.stdout == "".join(chunk.rstrip("\n") + "\n\n" for chunk in sent)
-    count = sum(material.count() for material in split_materials(captured))
+    count = sum(part.count() for part in splittable_parts(captured))
     assert done.stderr.splitlines()[-1] == f"none of {count} splits differ"
 
 
@@ -73,8 +73,8 @@ def test_nothing_to_split(tmp_path: Path) -> None:
 
 #: A parser as they should not be: what it makes of a piece depends on where the piece begins.
 BROKEN = """
-import toolwire.parser
-good = toolwire.parser.Parser
+import toolwire.formats.parser
+good = toolwire.formats.parser.Parser
 def feed(self, text, feed=good.feed):
     return [] if text.startswith("tool_call>") else feed(self, text)
 good.feed = feed
@@ -98,27 +98,27 @@ def test_a_parser_that_depends_on_the_cuts_is_found(tmp_path: Path) -> None:
 # -- which splits ---------------------------------------------------------------------------------
 
 
-def material(content: str | bytes, run: Any = None) -> Material:
-    return Material("character", content, "", run or (lambda cuts: ""))
+def splittable(content: str | bytes, run: Any = None) -> Splittable:
+    return Splittable("character", content, "", run or (lambda cuts: ""))
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 3, 10, 1000, 2000, 100_000])
 def test_as_many_as_it_says(length: int) -> None:
-    tried = list(material("x" * length).cuts())
-    assert len(tried) == material("x" * length).count()
+    tried = list(splittable("x" * length).splits())
+    assert len(tried) == splittable("x" * length).count()
     for cuts in tried:
         assert list(cuts) == sorted(set(cuts))
         assert all(0 < cut < length for cut in cuts)
     assert [list(cuts) for cuts in tried] == [
-        list(cuts) for cuts in material("x" * length).cuts()
+        list(cuts) for cuts in splittable("x" * length).splits()
     ], "the same ones every time"
 
 
 def test_every_cut_of_a_short_text_and_some_of_a_long_one() -> None:
-    short = [list(cuts) for cuts in material("x" * 100).cuts()]
+    short = [list(cuts) for cuts in splittable("x" * 100).splits()]
     assert all([place] in short for place in range(1, 100))
     assert list(range(1, 100)) in short
-    long = [list(cuts) for cuts in material("x" * 100_000).cuts()]
+    long = [list(cuts) for cuts in splittable("x" * 100_000).splits()]
     assert sum(len(cuts) == 1 for cuts in long) == 16
     assert list(range(1, 100_000)) in long
     assert sum(map(len, long)) < 3 * 100_000  # the work is linear
@@ -128,12 +128,12 @@ def test_a_marker_that_must_not_be_cut() -> None:
     text = "ab<x>cd"
 
     def run(cuts: Sequence[int]) -> str:
-        return "".join(piece.replace("<x>", "") for piece in pieces(text, cuts))
+        return "".join(piece.replace("<x>", "") for piece in split_at(text, cuts))
 
     told: list[tuple[int, int]] = []
-    tried = Material("character", text, "abcd", run)
+    tried = Splittable("character", text, "abcd", run)
     found = list(find_differences([tried], lambda done, total: told.append((done, total))))
-    assert [list(d.cuts) for d in found[:2]] == [[3], [4]]
+    assert [list(d.places) for d in found[:2]] == [[3], [4]]
     where = "cut at 3, between 'ab<' and 'x>cd', the client gets \"ab<x>cd\", and not \"abcd\""
     assert found[0].sentence() == where
     assert any("cut after every character" in d.sentence() for d in found)
@@ -142,7 +142,7 @@ def test_a_marker_that_must_not_be_cut() -> None:
 
 def test_progress_is_said_every_two_seconds(capsys: pytest.CaptureFixture[str]) -> None:
     times = iter([0.0, 1.9, 2.0, 2.0, 3.0, 4.1, 4.1, 9.0])
-    progress = _Progress(lambda: next(times))
+    progress = Progress(lambda: next(times))
     for done in range(1, 6):
         progress(done, 5)
     assert capsys.readouterr().err == "2 of 5 splits checked\n4 of 5 splits checked\n"
@@ -155,14 +155,14 @@ def test_progress_is_said_every_two_seconds(capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(("route", "name"), ANSWERS)
 def test_no_split_of_a_text_matters(route: str, name: str, mode: str) -> None:
     for stage in ("stream", "whole"):
-        tried = split_materials(exchange(name, route, stage), mode=mode)
+        tried = splittable_parts(exchange(name, route, stage), mode=mode)
         texts = [one for one in tried if one.unit == "character"]
         assert [d.sentence() for d in find_differences(texts)] == []
 
 
 @pytest.mark.parametrize("route", [CHAT, RESPONSES])
 def test_no_split_of_the_bytes_matters(route: str) -> None:
-    (_, octets) = split_materials(exchange("text", route))
+    (_, octets) = splittable_parts(exchange("text", route))
     assert octets.unit == "byte"
     assert [d.sentence() for d in find_differences([octets])] == []
 
@@ -171,7 +171,7 @@ def test_no_split_of_the_bytes_matters(route: str) -> None:
 def test_what_a_client_gets(route: str, name: str) -> None:
     """The verdict is over the right thing: what the SDKs' tests expect."""
     sent = "".join(replay_exchange(exchange(name, route))).encode()
-    got = received(sent, "chat" if route == CHAT else "responses")
+    got = client_result(sent, "chat" if route == CHAT else "responses")
     if route == CHAT:
         text, calls, reason = EXPECTED[name]
         named = [(call["name"], call["arguments"]) for call in got["tool_calls"]]
@@ -189,15 +189,17 @@ def test_what_a_client_gets(route: str, name: str) -> None:
 
 def test_the_text_is_really_cut() -> None:
     raw = b"".join(stream_bytes("text", CHAT))
-    recut = _Recut(raw, "chat")
-    assert recut.text == TEXT_CALL
+    events = StreamEvents(raw, "chat")
+    assert events.text == TEXT_CALL
     for cuts in ([], [5], [5, 20, 21]):
-        parts = [c["choices"][0]["delta"].get("content") for c in _chunks(recut.events(cuts))]
-        assert [part for part in parts if part] == pieces(TEXT_CALL, cuts)
+        parts = [
+            c["choices"][0]["delta"].get("content") for c in _chunks(events.with_text_split(cuts))
+        ]
+        assert [part for part in parts if part] == split_at(TEXT_CALL, cuts)
 
 
 def _chunks(events: list[bytes]) -> list[Any]:
-    return [chunk for chunk in chunks(b"".join(events)) if chunk["choices"]]
+    return [chunk for chunk in stream_objects(b"".join(events)) if chunk["choices"]]
 
 
 def event(delta: dict[str, Any], reason: str | None = None) -> str:
@@ -211,14 +213,14 @@ def test_the_shapes_of_other_servers() -> None:
     raw = "".join(event({"role": "assistant", "content": c} | nulls) for c in "<tool_call>")
     raw += event({"role": "assistant", "content": '{"name": "add", "arguments": {}}'} | nulls)
     raw += event({"role": "assistant", "content": "</tool_call>"} | nulls, "stop")
-    recut = _Recut(raw.encode(), "chat")
-    assert recut.text == '<tool_call>{"name": "add", "arguments": {}}</tool_call>'
-    (first, second, third) = _chunks(recut.events([20]))
-    assert first["choices"][0]["delta"]["content"] == recut.text[:20]
+    events = StreamEvents(raw.encode(), "chat")
+    assert events.text == '<tool_call>{"name": "add", "arguments": {}}</tool_call>'
+    (first, second, third) = _chunks(events.with_text_split([20]))
+    assert first["choices"][0]["delta"]["content"] == events.text[:20]
     assert second["choices"][0]["finish_reason"] is None
     assert third["choices"][0] == {"index": 0, "delta": {}, "finish_reason": "stop"}
     captured = exchange("text") | {"raw": [raw]}
-    tried = split_materials(captured)
+    tried = splittable_parts(captured)
     expected = {"name": "add", "arguments": "{}"}
     assert tried[0].expected == {
         "content": None,
@@ -232,9 +234,11 @@ def test_the_arguments_of_a_call_are_cut_too() -> None:
     start = {"index": 0, "id": "c1", "function": {"name": "add", "arguments": '{"a"'}}
     more = {"index": 0, "function": {"arguments": ": 1}"}}
     raw = event({"tool_calls": [start]}) + event({"tool_calls": [more]}) + event({}, "tool_calls")
-    recut = _Recut(raw.encode(), "chat")
-    assert recut.text == '{"a": 1}'
-    calls = [c["choices"][0]["delta"].get("tool_calls") for c in _chunks(recut.events([2, 6]))]
+    events = StreamEvents(raw.encode(), "chat")
+    assert events.text == '{"a": 1}'
+    calls = [
+        c["choices"][0]["delta"].get("tool_calls") for c in _chunks(events.with_text_split([2, 6]))
+    ]
     assert calls == [
         [start | {"function": {"name": "add", "arguments": '{"'}}],
         [{"index": 0, "function": {"arguments": 'a": '}}],
@@ -246,4 +250,4 @@ def test_the_arguments_of_a_call_are_cut_too() -> None:
 @pytest.mark.parametrize("odd", ['{"choices": 5}', '{"choices": [5]}', "[]", "x", '{"choices":[]}'])
 def test_odd_streams_are_no_trouble(odd: str) -> None:
     captured = exchange("plain") | {"raw": [f"data: {odd}\n\n", event({"content": 5}), ": hi\n\n"]}
-    assert list(find_differences(split_materials(captured))) == []
+    assert list(find_differences(splittable_parts(captured))) == []

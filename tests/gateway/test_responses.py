@@ -12,11 +12,12 @@ from toolwire.gateway.responses_stream import ResponsesStream
 from toolwire.openai.normalize import Policy
 
 from ..openai.support_steps import assert_linear
+from ..support import policy_for
 from .scripted_answers import ONE, OUTPUTS, TEXT_CALL, item, message
 from .scripted_upstream import response, response_events
 from .support_gateway import TOOLS
 
-READS = Policy(format="hermes", tools=TOOLS)
+READS = policy_for(format="hermes", tools=TOOLS)
 
 
 def run(
@@ -57,7 +58,7 @@ def test_a_stream_gives_what_the_whole_answer_gives(name: str) -> None:
 
 def test_events_that_need_no_change_are_the_same_objects() -> None:
     given = response_events(OUTPUTS["plain"])
-    out, _ = run(given, Policy())
+    out, _ = run(given, policy_for())
     assert all(a is b for a, b in zip(out, given, strict=True))
 
 
@@ -204,7 +205,7 @@ def test_live_passes_pieces_and_counts_what_is_wrong() -> None:
 
 @pytest.mark.parametrize("mode", ["verified", "live"])
 def test_one_call_at_a_time(mode: str) -> None:
-    policy = Policy(parallel=False)
+    policy = policy_for(one=True)
     output = [item("c1", "noargs", "{}"), item("c2", "noargs", "{}")]
     events, findings = run(response_events(output), policy, mode)
     assert [one["call_id"] for one in items(events)] == ["c1"]
@@ -216,5 +217,5 @@ def test_one_call_at_a_time(mode: str) -> None:
 def test_odd_events_pass() -> None:
     odd = [{"type": None}, {}, {"type": "response.output_text.delta"}, {"type": "x"}]
     odd.append({"type": "response.completed", "response": 5})
-    out, _ = run(odd, Policy())
+    out, _ = run(odd, policy_for())
     assert out == odd

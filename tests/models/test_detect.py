@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from toolwire import ToolwireError, get_format
+from toolwire.core.samples import Sample
 from toolwire.models.detect import Detection, detect, detect_model
 from toolwire.models.files import ModelFiles
 from toolwire.models.probes import CALLS
-from toolwire.models.propose import Sample, proven
+from toolwire.models.propose import proven
 from toolwire.models.rendering import template_renderer
 from toolwire.templates import ChatTemplate, get_template, list_templates
 

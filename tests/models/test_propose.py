@@ -8,21 +8,24 @@ import pytest
 import toolwire
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire.engines.structural_tags import constrain
-from toolwire.engines.tools import Choice
+from toolwire import constrain
+from toolwire.core.samples import Sample
 from toolwire.formats.toml_specs import dump_format, load_formats
-from toolwire.models.propose import Sample, propose, proven, tools_for
+from toolwire.formats.tools_for import tools_for
+from toolwire.models.propose import propose, proven
 
 from ..support import check_all_splits
-from ..writers import WRITERS, Call, Writer
+from ..writers import ALONE, WRITERS, Call, Writer
 from .invented import INVENTED
 
-ALL = {**WRITERS, **INVENTED}
+ALL = {name: write for name, write in {**WRITERS, **INVENTED}.items() if name not in ALONE}
 
 ONE: Call = ("get_weather", {"city": "Oslo", "days": 3})
 TWO: Call = ("send_mail", {"to": "Ann Lee", "urgent": True, "meta": {"tags": ["a", "b"]}})
 #: Not among the samples: a format has to read more than what it was made from.
 OTHER: Call = ("read_file", {"path": "notes/a b.txt", "lines": [1, 2], "strict": False})
+#: No layout has arguments as JSON in a string, or strings in single quotes.
+WITHOUT_LAYOUT = {"text_in_json", "code"}
 
 
 def sample(write: Writer, *calls: Call, before: str = "", after: str = "") -> Sample:
@@ -58,15 +61,30 @@ def test_it_survives_being_written_down(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_engines_can_hold_a_model_to_it(name: str) -> None:
-    """The example, by which they do, is one call as the samples have it; or there is none."""
+    """The layout, by which they do, is that of the samples; or there is none, where none could be."""
     spec = propose(samples(ALL[name]), "mine")
     assert spec is not None
     tools = tools_for([ONE, TWO])
     assert tools is not None
-    assert constrain(spec, tools, Choice("required")) is not None
-    if spec.example:
-        text = spec.example.replace("{…}", '{"a": 1}')
-        assert [call.name for call in toolwire.parse(spec, text).tool_calls] == ["NAME"]
+    assert constrain(spec, tools, "required").tag is not None
+    assert (spec.layout is None) == (name in WITHOUT_LAYOUT)
+    if spec.layout is not None:
+        ids = ("a0b", "a1b")  # where the format has any
+        calls = [
+            {"name": name, "arguments": arguments, "id": id}
+            for (name, arguments), id in zip((ONE, TWO), ids, strict=True)
+        ]
+        assert toolwire.write(spec, calls) in sample(ALL[name], ONE, TWO).text
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_layout_has_whole_tags(name: str) -> None:
+    """What the first call and the others have in common may well be half a tag."""
+    spec = propose(samples(ALL[name]), "mine")
+    assert spec is not None
+    if spec.layout is not None:
+        for text in (spec.layout.section_begin, spec.layout.section_end, spec.layout.call_end):
+            assert text.count("<") == text.count(">")
 
 
 @pytest.mark.parametrize("name", INVENTED)
@@ -131,6 +149,15 @@ def test_markup_that_would_stay_in_the_text_gives_none() -> None:
     assert propose([Sample(text, (ONE,))], "mine") is None
 
 
+def test_a_brace_in_front_of_the_name_is_no_trouble() -> None:
+    """In a key, in a string, or around something else: none of these opens the call."""
+    for item in (
+        '{"n{ame": "", "name": "f", "arguments": {}}',
+        '{"{": {}, "f": 1, "name": "f", "x": {}}',
+    ):
+        propose([Sample(f"<call>[{item}]</call>", (("f", {}),))], "mine")
+
+
 def test_no_samples_give_none() -> None:
     assert propose([], "mine") is None
     assert propose([Sample("Hello.", ())], "mine") is None
@@ -180,4 +207,4 @@ def test_whatever_the_texts_a_proposal_works(given_samples: list[Sample]) -> Non
         assert proven(spec, given_samples)
         tools = tools_for([ONE, TWO])
         assert tools is not None
-        assert constrain(spec, tools, Choice("required")) is not None
+        assert constrain(spec, tools, "required").tag is not None

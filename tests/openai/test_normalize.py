@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionMessage
 from toolwire import Message, ToolCall, ToolwireError
 from toolwire.openai import Finding, normalize_tool_calls, unify
-from toolwire.openai.normalize import Policy, normalize_response
+from toolwire.openai.normalize import normalize_response
 
-from ..support import TOOLS, tool
+from ..support import TOOLS, policy_for, tool
 
 ID = re.compile(r"call_[0-9a-f]{24}")
 MARKED = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
@@ -33,7 +33,7 @@ def normal(*calls: Any, finish_reason: str | None = None) -> tuple[list[Any], li
 def answer(message: Any, finish_reason: str | None = "stop", **policy: Any) -> tuple[Any, Any, Any]:
     choice = {"index": 0, "message": {"role": "assistant"} | message, "logprobs": {"x": [1]}}
     body = {"id": "r", "choices": [choice | {"finish_reason": finish_reason}], "usage": {"t": 1}}
-    out, findings, _ = normalize_response(body, Policy(**policy))
+    out, findings, _ = normalize_response(body, policy_for(**policy))
     assert (out["id"], out["usage"]) == ("r", {"t": 1})
     assert out["choices"][0]["logprobs"] == {"x": [1]}
     found = [(finding.reason, finding.action) for finding in findings]
@@ -123,7 +123,7 @@ def test_an_answer_full_of_rubbish_is_a_bounded_number_of_findings() -> None:
     assert len(findings) == 101
     assert sum(finding.count for finding in findings) == 10_001
     choice = {"message": {"content": MARKED}, "finish_reason": "stop"}
-    policy = Policy(format="hermes", tools=TOOLS)
+    policy = policy_for(format="hermes", tools=TOOLS)
     _, _, count = normalize_response({"choices": [choice] * 1000}, policy)
     assert count == 128
 
@@ -147,11 +147,11 @@ def test_findings_are_logged_where_nobody_takes_them(caplog: pytest.LogCaptureFi
 def test_a_good_answer_is_the_same_object() -> None:
     message = {"role": "assistant", "content": None, "tool_calls": [call("{}")]}
     body = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
-    assert normalize_response(body, Policy())[0] is body
+    assert normalize_response(body, policy_for())[0] is body
     text = {"choices": [{"message": {"content": "hi", "tool_calls": []}, "finish_reason": "stop"}]}
-    assert normalize_response(text, Policy())[0] is text
+    assert normalize_response(text, policy_for())[0] is text
     for odd in ({"error": {}}, {"choices": [5]}, {"choices": [{"message": None}]}):
-        assert normalize_response(odd, Policy())[0] is odd
+        assert normalize_response(odd, policy_for())[0] is odd
 
 
 @pytest.mark.parametrize("content", ["", None, " \n"])
@@ -223,7 +223,7 @@ def test_sequential_ids() -> None:
 
 def test_one_call_at_a_time() -> None:
     calls = [call("{}"), call("{}", id="c2")]
-    message, _, found = answer({"tool_calls": calls}, parallel=False)
+    message, _, found = answer({"tool_calls": calls}, one=True)
     assert message["tool_calls"] == calls[:1]
     assert found == [(None, "dropped")]
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire.openai import accumulate, open_calls
-from toolwire.openai.normalize import Policy, normalize_response
+from toolwire.openai.normalize import normalize_response
 from toolwire.openai.stream_normalize import ChatStream
 
-from ..support import TOOLS, cut_at
+from ..support import TOOLS, cut_at, policy_for
 from .support_steps import assert_linear
 
 MARKED = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
@@ -35,7 +35,7 @@ def piece(arguments: Any = None, index: Any = 0, id: Any = None, name: Any = Non
 def run(
     chunks: list[Any], mode: str = "verified", died: bool = False, **policy: Any
 ) -> tuple[list[Any], list[Any]]:
-    stream = ChatStream(Policy(**policy), mode)
+    stream = ChatStream(policy_for(**policy), mode)
     out = [sent for one in chunks for sent in stream.feed(one)] + stream.finish(died=died)
     return out, [(finding.reason, finding.action) for finding in stream.findings]
 
@@ -310,7 +310,7 @@ def test_one_call_at_a_time(mode: str) -> None:
         chunk(piece("}", 1)),
         chunk({}, "stop"),
     ]
-    out, findings = run(chunks, mode, parallel=False)
+    out, findings = run(chunks, mode, one=True)
     assert calls(out) == [("c1", "add", "{}")]
     assert findings == [(None, "dropped")]
 
@@ -376,7 +376,7 @@ def test_a_stream_gives_what_the_whole_answer_gives(
         for i, (name, text) in enumerate(wanted)
     ]
     body = {"choices": [{"message": {"tool_calls": whole}, "finish_reason": reason}]}
-    expected, found, _ = normalize_response(body, Policy())
+    expected, found, _ = normalize_response(body, policy_for())
     chunks = []
     for i, (name, text) in enumerate(wanted):
         places = data.draw(st.lists(st.integers(0, len(text)), max_size=4))
@@ -411,7 +411,7 @@ def test_text_gives_the_same_in_any_pieces(
     places = data.draw(st.lists(st.integers(0, len(text)), max_size=8))
     policy = {"format": "hermes", "tools": TOOLS}
     body = {"choices": [{"message": {"content": text}, "finish_reason": reason}]}
-    expected, found, _ = normalize_response(body, Policy(**policy))
+    expected, found, _ = normalize_response(body, policy_for(**policy))
     out, _ = run(
         [*(chunk({"content": c}) for c in cut_at(text, places)), chunk({}, reason)], mode, **policy
     )
@@ -481,7 +481,7 @@ def test_a_call_that_grows_after_the_next_one_began_costs_linear_work() -> None:
 
 @pytest.mark.parametrize("mode", ["verified", "live"])
 def test_what_is_held_is_counted_and_given_back(mode: str) -> None:
-    stream = ChatStream(Policy(), mode)
+    stream = ChatStream(policy_for(), mode)
     stream.feed(chunk({"content": "Hi"}))
     before = stream.held
     for one in opened(10, "x" * 1000):
@@ -521,7 +521,7 @@ def test_what_is_held_is_about_what_it_takes(text: str) -> None:
 
 
 def test_a_text_that_is_held_back_is_counted() -> None:
-    policy = Policy(format="hermes", tools=TOOLS)
+    policy = policy_for(format="hermes", tools=TOOLS)
     stream = ChatStream(policy)
     stream.feed(chunk({"content": '<tool_call>{"name": "add", "x": "'}))
     before = stream.held

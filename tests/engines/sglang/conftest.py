@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 import toolwire.templates
 from engine_client import MODEL, Asker
-from engine_fixtures import order, refusing, running, starting
+from engine_fixtures import Servers, order, running
 from engine_server import BOOT_SECONDS, EngineServer
 from readme_blocks import pasted
 
@@ -75,6 +74,14 @@ def serve_plainly(model: Path, log: Path) -> EngineServer:
     return EngineServer(command, log, environment)
 
 
+def serve_thoughts(model: Path, log: Path) -> EngineServer:
+    """One of toolwire's reasoning parsers in front of one of its tool call parsers."""
+    flags = ["--tool-call-parser", "toolwire_hermes", "--chat-template", template("chatml-hermes")]
+    flags += ["--reasoning-parser", "toolwire_think"]
+    flags += ["--json-model-override-args", json.dumps({"num_hidden_layers": LAYERS})]
+    return start(model, log, *flags)
+
+
 def refuse_name(model: Path, log: Path) -> EngineServer:
     """A parser that does not exist."""
     return start(model, log, "--tool-call-parser", "toolwire_hermse")
@@ -86,12 +93,13 @@ def refuse_template(model: Path, log: Path) -> EngineServer:
     return start(model, log, "--tool-call-parser", "toolwire_pythonic", "--chat-template", hermes)
 
 
-#: By the names of their fixtures; only one of them needs `</think>` to be a token.
+#: By the names of their fixtures; some need `</think>` to be a token.
 SERVERS = {
     "misspelt_server": (refuse_name, "plain_model"),
     "mismatched_server": (refuse_template, "plain_model"),
     "server": (serve, "plain_model"),
     "plain_server": (serve_plainly, "model"),
+    "thinking_server": (serve_thoughts, "model"),
 }
 
 
@@ -99,30 +107,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     order(items, list(SERVERS))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def started(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, EngineServer]]:
-    """Every server that this run needs, on its way."""
-
+@pytest.fixture(scope="session")
+def plans(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Servers:
     def start_one(name: str) -> EngineServer:
         make, model = SERVERS[name]
         return make(request.getfixturevalue(model), tmp_path_factory.mktemp(name) / "sglang.log")
 
-    plans = {name: partial(start_one, name) for name in SERVERS}
-    with starting(request.session.items, plans) as servers:
-        yield servers
+    return {name: partial(start_one, name) for name in SERVERS}
 
 
-server = running("server")
 plain_server = running("plain_server")
-misspelt_server = refusing("misspelt_server")
-mismatched_server = refusing("mismatched_server")
-
-
-@pytest.fixture(scope="session")
-def asker(server: EngineServer) -> Asker:
-    return Asker(server.url)
+thinking_server = running("thinking_server")
 
 
 @pytest.fixture(scope="session")

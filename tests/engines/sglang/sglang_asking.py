@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,15 @@ from openai import AsyncOpenAI
 LONGEST = 400  # tokens of an answer
 #: Of a request's body, for a server with a reasoning parser: the model answers at once.
 WITHOUT_THOUGHTS = {"chat_template_kwargs": {"enable_thinking": False}}
+
+
+def scripted(text: str) -> dict[str, Any]:
+    """A request for this text: a regular expression that matches it only, in xgrammar's dialect.
+
+    Where the model thinks in it, that is part of the text.
+    """
+    literally = re.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", text).replace("\n", "\\n")
+    return {"regex": literally, **WITHOUT_THOUGHTS}
 
 
 def use(format_name: str, script: str = "") -> dict[str, Any]:

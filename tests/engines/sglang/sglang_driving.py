@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,19 +76,6 @@ def whole(parser: Any, text: str) -> Got:
         content=content or None,
         incomplete=getattr(parser.detector, "incomplete_tool_call_indices", set()),
     )
-
-
-def chunkings(text: str) -> Iterator[list[str]]:
-    """Single characters, threes, sevens, everything at once, and two random ways."""
-    for size in (1, 3, 7, max(len(text), 1)):
-        yield [text[at : at + size] for at in range(0, len(text), size)]
-    for seed in (1, 2):
-        chance = random.Random(seed)
-        cuts = sorted(chance.sample(range(len(text) + 1), min(len(text), 6)))
-        ends = [*cuts, len(text)]
-        yield [text[a:b] for a, b in zip([0, *cuts], ends, strict=True)]
-    # The end of the text often comes in a step of its own.
-    yield [text, ""]
 
 
 def closed_by_text(got: Got) -> list[str]:

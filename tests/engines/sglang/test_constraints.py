@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import string
 from typing import Any
 
 import pytest
 import toolwire
 import xgrammar
-from engine_cases import STRING, fill, tool
+from engine_cases import STRING, chunkings, tool, written
+from engine_grammar import allows, make_compiler
 from sglang.srt.entrypoints.openai.protocol import ToolChoice
 from sglang.srt.environ import ToolStrictLevel, envs
-from sglang_driving import chunkings, make_parser, stream, whole
-from toolwire.engines import sglang_plugin
-from toolwire.engines.structural_tags import constrain
-from toolwire.engines.tools import Choice
+from sglang_driving import make_parser, stream, whole
+from toolwire import constrain
+from toolwire.engines.sglang import plugin as sglang_plugin
 
 FORMATS = toolwire.list_formats()
 MISSION = ["hermes", "qwen3_coder", "special_token", "json", "labeled", "call_text"]
@@ -29,10 +28,7 @@ def registered() -> None:
 
 @pytest.fixture(scope="module")
 def compiler() -> Any:
-    examples = "".join(toolwire.get_format(name).example for name in FORMATS)
-    letters = ["<end>", *sorted({*string.printable, *examples})]
-    info = xgrammar.TokenizerInfo(letters, vocab_type=xgrammar.VocabType.RAW, stop_token_ids=[0])
-    return xgrammar.GrammarCompiler(info, max_threads=1)
+    return make_compiler()
 
 
 def strict(declared: dict[str, Any]) -> dict[str, Any]:
@@ -50,23 +46,13 @@ def tag(name: str, tools: list[dict[str, Any]], choice: Any, parallel: bool = Tr
     return value
 
 
-def allows(compiler: Any, value: Any, text: str) -> bool:
-    matcher = xgrammar.GrammarMatcher(compiler.compile_structural_tag(value))
-    return bool(matcher.accept_string(text)) and matcher.accept_token(0)
-
-
-def call(name: str, of: str) -> str:
-    text = fill(toolwire.get_format(name).example)
-    return text.replace("get_weather", of).replace(", n=10", "").replace('"v"', '"Oslo"')
-
-
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_tags_are_those_of_the_shared_builder(name: str, compiler: Any) -> None:
     spec = toolwire.get_format(name)
-    for choice, ours in (("required", Choice("required")), (NAMED, Choice("required", "other"))):
+    for choice in ("required", NAMED):
         for parallel in (True, False):
             value = tag(name, [LOOK, OTHER], choice, parallel)
-            expected = constrain(spec, [LOOK, OTHER], ours, parallel=parallel)
+            expected = constrain(spec, [LOOK, OTHER], choice, parallel=parallel).tag
             assert value == xgrammar.StructuralTag.model_validate(expected)
             compiler.compile_structural_tag(value)
 
@@ -74,9 +60,9 @@ def test_the_tags_are_those_of_the_shared_builder(name: str, compiler: Any) -> N
 @pytest.mark.parametrize("name", MISSION)
 def test_forced(name: str, compiler: Any) -> None:
     tools = [LOOK, OTHER]
-    assert allows(compiler, tag(name, tools, "required"), call(name, "look"))
-    assert allows(compiler, tag(name, tools, NAMED), call(name, "other"))
-    assert not allows(compiler, tag(name, tools, NAMED), call(name, "look"))
+    assert allows(compiler, tag(name, tools, "required"), written(name, "look"))
+    assert allows(compiler, tag(name, tools, NAMED), written(name, "other"))
+    assert not allows(compiler, tag(name, tools, NAMED), written(name, "look"))
     assert not allows(compiler, tag(name, tools, "required"), "No.")
 
 
@@ -88,7 +74,7 @@ def test_auto_is_free_unless_asked(name: str) -> None:
 @pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "special_token", "labeled"])
 def test_auto_with_a_strict_tool(name: str, compiler: Any) -> None:
     value = tag(name, [strict(LOOK)], "auto")
-    good = call(name, "look")
+    good = written(name, "look")
     assert allows(compiler, value, "No call.")
     assert allows(compiler, value, f"Well. {good}")
     assert not allows(compiler, value, f"Well. {good.replace('city', 'town')}")
@@ -99,7 +85,7 @@ def test_auto_with_a_strict_tool(name: str, compiler: Any) -> None:
 @pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "special_token", "labeled"])
 def test_auto_with_one_call_only(name: str, compiler: Any) -> None:
     value = tag(name, [LOOK], "auto", parallel=False)
-    good = call(name, "look")
+    good = written(name, "look")
     assert allows(compiler, value, f"Well. {good}")
     assert not allows(compiler, value, f"Well. {good}\n{good}")
 
@@ -114,7 +100,7 @@ def test_what_a_format_cannot_express_is_written_and_read_as_json(
     choice: Any, compiler: Any
 ) -> None:
     narrow = tool("narrow", code={"type": "string", "minLength": 2})
-    text = call("json", "narrow").replace("city", "code")
+    text = written("json", "narrow").replace("city", "code")
     assert allows(compiler, tag("qwen3_coder", [narrow], choice), text)
     expected = [("narrow", '{"code": "Oslo"}')]
     for pieces in chunkings(text):

@@ -16,23 +16,14 @@ import httpx
 import psutil
 import pytest
 from engine_cases import ADD_ONE_TWO, ONE_TWO, TOOLS
-from engine_client import MODEL, Asker
+from engine_client import MODEL, Asker, thoughts_and_answer
 from engine_server import EngineServer
 from openai import AsyncOpenAI
-from sglang_asking import WITHOUT_THOUGHTS, job, required
+from sglang_asking import job, required, scripted
 from tokenizers import Tokenizer
 
 QUESTION = [{"role": "user", "content": "Go."}]
 TEXT = f"Sure.\n{ADD_ONE_TWO}"
-
-
-def scripted(text: str) -> dict[str, Any]:
-    """A request for this text: a regular expression that matches it only, in xgrammar's dialect.
-
-    Where the model thinks in it, that is part of the text.
-    """
-    literally = re.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", text).replace("\n", "\\n")
-    return {"regex": literally, **WITHOUT_THOUGHTS}
 
 
 def test_auto_finds_the_parser_of_our_template(plain_server: EngineServer) -> None:
@@ -105,27 +96,9 @@ def test_the_endpoint_that_only_parses(plain_server: EngineServer) -> None:
 # -- behind a reasoning parser --------------------------------------------------------------------
 
 
-async def thoughts_and_answer(
-    client: AsyncOpenAI, stream: bool, **request: Any
-) -> tuple[str, str, list[tuple[str, str]]]:
-    """Reasoning, content and calls of one request, streamed or not."""
-    request = {"model": MODEL, "messages": QUESTION, "tools": TOOLS, "temperature": 0, **request}
-    if not stream:
-        got = await client.chat.completions.create(**request)
-        messages = [got.choices[0].message.model_dump()]
-    else:
-        chunks = await client.chat.completions.create(stream=True, **request)
-        messages = [choice.delta.model_dump() async for one in chunks for choice in one.choices]
-    calls: dict[int, tuple[str, str]] = {}
-    for number, piece in ((n, p) for m in messages for n, p in enumerate(m["tool_calls"] or [])):
-        index = piece["index"] if stream else number
-        name, arguments = calls.get(index, ("", ""))
-        function = piece["function"]
-        calls[index] = (name + (function["name"] or ""), arguments + function["arguments"])
-    texts = [
-        "".join(m.get(key) or "" for m in messages) for key in ("reasoning_content", "content")
-    ]
-    return texts[0], texts[1], list(calls.values())
+def asked(stream: bool, **more: Any) -> Any:
+    request = {"model": MODEL, "tools": TOOLS, "temperature": 0, **more}
+    return lambda client: thoughts_and_answer(client, QUESTION, stream, **request)
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -133,9 +106,7 @@ def test_calls_after_thoughts(stream: bool, plain_asker: Asker) -> None:
     """What the model thinks is no call, and what comes after its thoughts is read as ever."""
     thoughts = "I write add(1, 2) or so."
     text = f"<think>\n{thoughts}\n</think>\n\n{TEXT}"
-    (got,) = plain_asker.all(
-        [lambda client: thoughts_and_answer(client, stream, extra_body=scripted(text))]
-    )
+    (got,) = plain_asker.all([asked(stream, extra_body=scripted(text))])
     assert (got[0].strip(), got[1].strip(), got[2]) == (thoughts, "Sure.", [("add", ONE_TWO)])
 
 
@@ -143,8 +114,8 @@ def test_calls_after_thoughts(stream: bool, plain_asker: Asker) -> None:
 def test_a_forced_call_after_thoughts(stream: bool, plain_asker: Asker, model: Path) -> None:
     """The model may think first, and ends that at once here; then the grammar holds it."""
     end = Tokenizer.from_file(str(model / "tokenizer.json")).token_to_id("</think>")
-    asked = {**required("chat"), "tools": TOOLS[:1], "max_tokens": 100, "logit_bias": {end: 100}}
-    (got,) = plain_asker.all([lambda client: thoughts_and_answer(client, stream, **asked)])
+    forced = {**required("chat"), "tools": TOOLS[:1], "max_tokens": 100, "logit_bias": {end: 100}}
+    (got,) = plain_asker.all([asked(stream, **forced)])
     thoughts, content, ((name, arguments),) = got
     assert (thoughts, content, name) == ("", "", "add")
     assert {key: type(value) for key, value in json.loads(arguments).items()} == {

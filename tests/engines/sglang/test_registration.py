@@ -3,42 +3,32 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
+import sglang
 import toolwire
 import toolwire.templates
+from engine_process import run
 from sglang.srt.parser import template_detection
-from toolwire.engines import sglang_plugin
+from shared_registration import Registration
+from toolwire.engines.sglang import plugin as sglang_plugin
 
 NAMES = [f"toolwire_{name}" for name in toolwire.list_formats()]
 
 
-def run(code: str, folder: Path, **environment: str) -> str:
-    """Runs code in a process of its own, away from the checkout."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout.strip()
+class TestRegistration(Registration):
+    engine = "sglang"
+    log = sglang_plugin.log
+    too_old, too_new = "0.5.11", "0.6.0"
+    refused, tested = r"SGLang 0\.5\.23", "0.5.23"
 
+    def check(self, version: str) -> None:
+        sglang_plugin.check_version(version)
 
-def test_importing_the_plugin_loads_no_engine(tmp_path: Path) -> None:
-    code = (
-        "import sys; import toolwire.engines.sglang_plugin;"
-        "print([m for m in ('torch', 'sglang', 'transformers', 'xgrammar') if m in sys.modules])"
-    )
-    assert run(code, tmp_path) == "[]"
+    def installed(self) -> str:
+        return str(sglang.__version__)
 
 
 #: What SGLang does in each of its processes; then registering again, and with one more format.
@@ -52,7 +42,7 @@ from sglang.srt.environ import envs
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
 from sglang.srt.parser import template_manager
 from sglang.srt.server_args import _tool_call_parser_choices
-from toolwire.engines import sglang_plugin
+from toolwire.engines.sglang import plugin as sglang_plugin
 names = [name for name in _tool_call_parser_choices() if name.startswith("toolwire_")]
 sglang_plugin.register()
 rules = detection.TOOL_CALL_PARSER_RULES
@@ -73,7 +63,7 @@ print(json.dumps({
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(
-        run(IN_A_PROCESS, tmp_path_factory.mktemp("away")).splitlines()[-1]
+        run(IN_A_PROCESS, tmp_path_factory.mktemp("away")).stdout.splitlines()[-1]
     )
     return found
 
@@ -81,7 +71,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def test_the_entry_point_registers_every_format(seen: dict[str, Any]) -> None:
     """As SGLang's command line sees it, and in HTTP workers through the application's path."""
     assert seen["names"] == NAMES
-    assert seen["app"] == "toolwire.engines.sglang_plugin:app"
+    assert seen["app"] == "toolwire.engines.sglang.plugin:app"
 
 
 def test_a_format_of_ones_own(seen: dict[str, Any]) -> None:
@@ -128,27 +118,3 @@ def test_a_template_that_only_mentions_ours_is_not_ours() -> None:
     sglang_plugin.register()
     ours = toolwire.templates.get_template("chatml-hermes").text()
     assert detected(f"{{# Not: #}}{ours}") != "toolwire_hermes"
-
-
-# -- versions -------------------------------------------------------------------------------------
-
-
-def test_an_old_sglang_is_refused_in_a_sentence() -> None:
-    with pytest.raises(toolwire.ToolwireError, match=r"SGLang 0\.5\.23.*too old"):
-        sglang_plugin.check_version("0.5.11")
-
-
-def test_a_new_sglang_is_told_about(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING):
-        sglang_plugin.check_version("0.6.0")
-        sglang_plugin.check_version("dev")
-    assert len(caplog.messages) == 2
-    assert all("0.5.23" in message for message in caplog.messages)
-
-
-def test_the_installed_sglang_is_the_one_that_was_tested(caplog: pytest.LogCaptureFixture) -> None:
-    import sglang
-
-    with caplog.at_level(logging.WARNING):
-        sglang_plugin.check_version(sglang.__version__)
-    assert not caplog.messages

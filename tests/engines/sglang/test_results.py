@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from sglang.srt.function_call.core_types import StreamingParseResult, ToolCallItem
-from toolwire.engines.sglang_adapter import RESULTS
-from toolwire.engines.sglang_results import QuickResults, results
+from toolwire.engines.sglang.adapter import RESULTS
+from toolwire.engines.sglang.results import QuickResults, results
 
 ITEMS = [
     ToolCallItem(tool_index=0, name="f", parameters=""),

@@ -12,7 +12,7 @@ from conftest import template
 from sglang.srt.entrypoints import engine
 from sglang.srt.plugins import load_plugins
 from sglang.srt.server_args import prepare_server_args
-from toolwire.engines import sglang_checks
+from toolwire.engines.sglang import checks as sglang_checks
 from transformers import AutoTokenizer
 
 

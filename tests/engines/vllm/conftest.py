@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from engine_client import Asker
-from engine_fixtures import order, refusing, running, starting
+from engine_fixtures import Servers, order, running
 from engine_server import EngineServer
 from tokenizers import Tokenizer
-from toolwire.engines import vllm_plugin
+from toolwire.engines.vllm import plugin as vllm_plugin
 from transformers import AutoTokenizer
 from vllm_server import SERVERS
 
@@ -21,29 +20,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     order(items, list(SERVERS))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def started(
-    request: pytest.FixtureRequest, model: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, EngineServer]]:
-    """Every server that this run needs, on its way."""
+@pytest.fixture(scope="session")
+def plans(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Servers:
     base = tmp_path_factory.mktemp("servers")
-    servers = {name: partial(plan.start, model, base / name) for name, plan in SERVERS.items()}
-    with starting(request.session.items, servers) as on_their_way:
-        yield on_their_way
+    return {name: partial(plan.start, model, base / name) for name, plan in SERVERS.items()}
 
 
-server = running("server")
 real_server = running("real_server")
 file_server = running("file_server")
+thinking_server = running("thinking_server")
 gateway_server = running("gateway_server")
 parserless_server = running("parserless_server")
-misspelt_server = refusing("misspelt_server")
-mismatched_server = refusing("mismatched_server")
-
-
-@pytest.fixture(scope="session")
-def asker(server: EngineServer) -> Asker:
-    return Asker(server.url)
 
 
 @pytest.fixture(scope="session")

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import toolwire
-from engine_cases import ADD, TOOLS, fill
-from toolwire.engines import vllm_api, vllm_plugin
-from toolwire.formats import registry
+from engine_cases import ADD, TOOLS, written
+from toolwire.engines.vllm import api as vllm_api
 from toolwire.templates import get_template
 from transformers import AutoTokenizer
-from vllm.parser.parser_manager import ParserManager
-from vllm_driving import chat_request, chunkings, make_parser, stream, whole
+from vllm_driving import chat_request, chunkings, make_parser, start, stream, whole
+
+pytestmark = pytest.mark.usefixtures("registered")
+
+AUTO = "toolwire_auto"
 
 #: Calls in a way that no format of toolwire reads.
 INVENTED = """\
@@ -30,11 +31,6 @@ INVENTED = """\
 {{- '<|im_end|>\\n' }}
 {%- endfor %}
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def registered() -> None:
-    vllm_plugin.register()
 
 
 @pytest.fixture
@@ -52,17 +48,6 @@ def log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
     vllm_api.log.removeHandler(caplog.handler)
 
 
-def start(monkeypatch: pytest.MonkeyPatch, tokenizer: Any, *flags: str) -> Any:
-    """What vLLM's server does with a parser when it starts."""
-    monkeypatch.setattr(sys, "argv", ["vllm", "serve", "model", *flags])
-    return ParserManager.get_parser(
-        tool_parser_name="toolwire_auto",
-        enable_auto_tools=True,
-        model_name="model",
-        tokenizer=tokenizer,
-    )
-
-
 @pytest.mark.parametrize(
     "name",
     ["hermes", "special_token", "json", "labeled", "qwen3_coder", "call_text", "pythonic"],
@@ -70,18 +55,20 @@ def start(monkeypatch: pytest.MonkeyPatch, tokenizer: Any, *flags: str) -> Any:
 def test_it_is_the_parser_of_the_template_on_the_command_line(
     name: str, monkeypatch: pytest.MonkeyPatch, tokenizer: Any, log: pytest.LogCaptureFixture
 ) -> None:
-    assert start(monkeypatch, tokenizer, f"--chat-template={get_template(f'chatml-{name}').path}")
+    assert start(
+        monkeypatch, AUTO, tokenizer, f"--chat-template={get_template(f'chatml-{name}').path}"
+    )
     assert f"toolwire_auto chose toolwire_{name}. The template shows tools" in log.text
 
-    text = f"Well.\n{fill(toolwire.get_format(name).example)}"
+    text = f"Well.\n{written(name)}"
     expected = toolwire.parse(name, text, TOOLS)
     assert expected.tool_calls
     calls = [(call.name, call.arguments) for call in expected.tool_calls]
     request = chat_request(TOOLS)
     for pieces in chunkings(text):
-        got = stream(make_parser(tokenizer, "toolwire_auto", request), pieces, request)
+        got = stream(make_parser(tokenizer, AUTO, request), pieces, request)
         assert (got.calls, got.content) == (calls, expected.content)
-    got = whole(make_parser(tokenizer, "toolwire_auto", request), text, request)
+    got = whole(make_parser(tokenizer, AUTO, request), text, request)
     assert (got.calls, got.content) == (calls, expected.content)
 
 
@@ -90,7 +77,7 @@ def test_it_is_the_parser_of_the_template_on_the_command_line(
 def test_it_holds_a_model_to_the_chosen_format(
     name: str, choice: str, monkeypatch: pytest.MonkeyPatch, tokenizer: Any
 ) -> None:
-    start(monkeypatch, tokenizer, "--chat-template", str(get_template(f"chatml-{name}").path))
+    start(monkeypatch, AUTO, tokenizer, "--chat-template", str(get_template(f"chatml-{name}").path))
     named = {"type": "function", "function": {"name": ADD["function"]["name"]}}
     request = chat_request(TOOLS, tool_choice=named if choice == "named" else choice)
     auto, own = (
@@ -107,7 +94,7 @@ def test_it_goes_by_the_models_own_template(
     monkeypatch: pytest.MonkeyPatch, tokenizer: Any, log: pytest.LogCaptureFixture
 ) -> None:
     tokenizer.chat_template = get_template("llama3-pythonic").text()
-    start(monkeypatch, tokenizer)
+    start(monkeypatch, AUTO, tokenizer)
     assert "toolwire_auto chose toolwire_pythonic" in log.text
 
 
@@ -116,25 +103,24 @@ def test_a_new_tokenizer_is_looked_at_anew(monkeypatch: pytest.MonkeyPatch, mode
     for name in ("hermes", "qwen3_coder"):
         tokenizer = AutoTokenizer.from_pretrained(str(model))
         tokenizer.chat_template = get_template(f"chatml-{name}").text()
-        start(monkeypatch, tokenizer)
-        text = fill(toolwire.get_format(name).example)
-        assert whole(make_parser(tokenizer, "toolwire_auto", request), text, request).calls
+        start(monkeypatch, AUTO, tokenizer)
+        text = written(name)
+        assert whole(make_parser(tokenizer, AUTO, request), text, request).calls
 
 
 def test_a_format_that_nobody_has_is_made(
     monkeypatch: pytest.MonkeyPatch, tokenizer: Any, log: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(registry, "_formats", dict(registry._formats))  # others don't want it
-    start(monkeypatch, tokenizer, "--chat-template", INVENTED)
+    start(monkeypatch, AUTO, tokenizer, "--chat-template", INVENTED)
     assert "toolwire_auto chose toolwire_detected" in log.text
     assert "A format made from its pieces does" in log.text
     request = chat_request(TOOLS)
     text = 'Yes.\n§call|add|{"a": 1, "b": 2}§end\n'
     for pieces in chunkings(text):
-        got = stream(make_parser(tokenizer, "toolwire_auto", request), pieces, request)
+        got = stream(make_parser(tokenizer, AUTO, request), pieces, request)
         assert (got.calls, got.content) == ([("add", '{"a": 1, "b": 2}')], "Yes.")
     forced = chat_request(TOOLS, tool_choice="required")
-    parser = make_parser(tokenizer, "toolwire_auto", forced).tool_parser
+    parser = make_parser(tokenizer, AUTO, forced).tool_parser
     assert "§call|add|" in json.dumps(
         parser.get_structural_tag(forced).model_dump(), ensure_ascii=False
     )
@@ -143,7 +129,7 @@ def test_a_format_that_nobody_has_is_made(
 def refused(monkeypatch: pytest.MonkeyPatch, tokenizer: Any, *flags: str) -> str:
     """Why vLLM does not start, which is one sentence after the other in one line."""
     with pytest.raises(TypeError) as stopped:
-        start(monkeypatch, tokenizer, *flags)
+        start(monkeypatch, AUTO, tokenizer, *flags)
     assert "\n" not in str(stopped.value)
     return str(stopped.value)
 
@@ -177,4 +163,4 @@ def test_a_format_whose_tokens_are_missing_is_refused(
     flags = ("--chat-template", str(get_template("chatml-special_token").path))
     assert "special_token needs the special token" in refused(monkeypatch, tokenizer, *flags)
     monkeypatch.setenv("TOOLWIRE_SKIP_CHECKS", "1")
-    assert start(monkeypatch, tokenizer, *flags)
+    assert start(monkeypatch, AUTO, tokenizer, *flags)

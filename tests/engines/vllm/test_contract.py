@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 import toolwire
-from engine_cases import (
-    ADD,
-    ADD_ONE_TWO,
-    CASES,
-    ONE_TWO,
-    TOO_DEEP,
-    TOO_DEEP_CALLS,
-    TOOLS,
-    Case,
-    fill,
-)
-from toolwire.engines import vllm_api, vllm_plugin
+from engine_cases import ADD, ADD_ONE_TWO, ONE_TWO, TOOLS
+from engine_client import Answer
+from shared_contract import Contract, example, read_by_core
+from toolwire.engines.vllm import api as vllm_api
+from toolwire.engines.vllm import plugin as vllm_plugin
 from vllm.entrypoints.generate.base.protocol import DeltaMessage
 from vllm.entrypoints.openai.responses.streaming_events import split_delta
 from vllm.tool_parsers import ToolParserManager
@@ -30,6 +23,7 @@ from vllm_driving import (
     stream,
     token_chunks,
     whole,
+    without_ids,
 )
 
 #: One reasoning parser of each kind vLLM has.
@@ -38,38 +32,31 @@ LEGACY, ENGINE_BASED = "deepseek_r1", "qwen3"
 pytestmark = pytest.mark.usefixtures("registered", "unchecked")
 
 
-def core(format_name: str, text: str, tools: Any) -> tuple[Any, str | None]:
-    message = toolwire.parse(format_name, text, tools)
-    return [(call.name, call.arguments) for call in message.tool_calls], message.content
+class TestContract(Contract):
+    @pytest.fixture(autouse=True)
+    def with_a_tokenizer(self, hf_tokenizer: Any) -> None:
+        self.tokenizer = hf_tokenizer
 
+    def make(self, format: str, request: Any) -> Any:
+        return make_parser(self.tokenizer, f"toolwire_{format}", request)
 
-def example(name: str) -> str:
-    text = fill(toolwire.get_format(name).example)
-    assert toolwire.parse(name, text, TOOLS).tool_calls, text
-    return text
+    def stream(
+        self, format: str, pieces: Sequence[str], tools: Any = TOOLS, **request: Any
+    ) -> Answer:
+        asked = chat_request(tools, **request)
+        return stream(self.make(format, asked), without_ids(pieces), asked)
 
+    def whole(self, format: str, text: str, tools: Any = TOOLS, **request: Any) -> Answer:
+        asked = chat_request(tools, **request)
+        return whole(self.make(format, asked), text, asked)
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_known_failures(case: Case, hf_tokenizer: Any) -> None:
-    request = chat_request(case.tools)
-    name = f"toolwire_{case.format}"
-    for pieces in chunkings(case.text):
-        got = stream(make_parser(hf_tokenizer, name, request), pieces, request)
-        assert (got.calls, got.content) == (case.calls, case.content)
-    got = whole(make_parser(hf_tokenizer, name, request), case.text, request)
-    assert (got.calls, got.content) == (case.calls, case.content)
+    def required_tag(self, format: str, tools: Any) -> Any:
+        asked = chat_request(tools, tool_choice="required")
+        return self.make(format, asked).tool_parser.get_structural_tag(asked)
 
-
-@pytest.mark.parametrize("name", toolwire.list_formats())
-def test_every_format_is_as_the_core(name: str, hf_tokenizer: Any) -> None:
-    for text in (example(name), f"Well.\n{example(name)}\nSo.", f"Well.\n{example(name)}"[:-3]):
-        request = chat_request(TOOLS)
-        expected = core(name, text, TOOLS)
-        for pieces in chunkings(text):
-            got = stream(make_parser(hf_tokenizer, f"toolwire_{name}", request), pieces, request)
-            assert (got.calls, got.content) == expected
-        got = whole(make_parser(hf_tokenizer, f"toolwire_{name}", request), text, request)
-        assert (got.calls, got.content) == expected
+    def pieces_of_arguments(self, got: Answer) -> list[str]:
+        calls = [call for delta in got.deltas for call in delta.get("tool_calls") or ()]
+        return [call["function"]["arguments"] for call in calls]
 
 
 @pytest.mark.parametrize("reasoning", [LEGACY, ENGINE_BASED])
@@ -77,7 +64,7 @@ def test_every_format_is_as_the_core(name: str, hf_tokenizer: Any) -> None:
 def test_behind_a_reasoning_parser(name: str, reasoning: str, hf_tokenizer: Any) -> None:
     text = example(name)
     request = chat_request(TOOLS)
-    expected = core(name, "\n\n" + text, TOOLS)
+    expected = read_by_core(name, "\n\n" + text)
     thought = f"Let me see.</think>\n\n{text}"  # the prompt ends with <think>
     for size in (1, 3, 1000):
         parser = make_parser(hf_tokenizer, f"toolwire_{name}", request, reasoning)
@@ -106,21 +93,6 @@ def test_one_call_where_only_one_is_wanted(hf_tokenizer: Any) -> None:
         assert got.content == "First.\n\nThen.\n\nDone."
     got = whole(make_parser(hf_tokenizer, "toolwire_hermes", request), text, request)
     assert (got.calls, got.content) == ([("add", ONE_TWO)], "First.\n\nThen.\n\nDone.")
-
-
-def test_a_schema_that_is_nested_too_deeply(
-    hf_tokenizer: Any, caplog: pytest.LogCaptureFixture
-) -> None:
-    """It costs nobody the answer: a sentence in the log, and the values are strings."""
-    request = chat_request([TOO_DEEP], tool_choice="required")
-    for name, text in TOO_DEEP_CALLS.items():
-        parser = make_parser(hf_tokenizer, f"toolwire_{name}", request)
-        assert whole(parser, text, request).calls == [("deep", '{"a": "1"}')]
-        for pieces in chunkings(text):
-            got = stream(make_parser(hf_tokenizer, f"toolwire_{name}", request), pieces, request)
-            assert got.calls == [("deep", '{"a": "1"}')]
-        assert parser.tool_parser.get_structural_tag(request) is not None
-    assert "The parameters of the tool 'deep' are nested more than" in caplog.text
 
 
 def test_responses_tools_are_flat(hf_tokenizer: Any) -> None:
@@ -164,24 +136,6 @@ def test_text_after_a_call_in_the_very_last_step(
         assert "dropped: 'Done.'" in caplog.text
 
 
-@pytest.mark.parametrize("name", ["hermes", "qwen3_coder"])
-def test_a_long_argument_streams_in_pieces(name: str, hf_tokenizer: Any) -> None:
-    value = 'line of text, with \\"quotes\\" in it. ' * 900
-    if name == "hermes":
-        body = f'{{"name": "write_file", "arguments": {{"path": "a", "content": "{value}"}}}}'
-        text = f"<tool_call>\n{body}\n</tool_call>"
-    else:
-        parameters = (
-            f"<parameter=path>\na\n</parameter>\n<parameter=content>\n{value}\n</parameter>"
-        )
-        text = f"<tool_call>\n<function=write_file>\n{parameters}\n</function>\n</tool_call>"
-    request = chat_request(TOOLS)
-    pieces = [(text[at : at + 4], []) for at in range(0, len(text), 4)]
-    got = stream(make_parser(hf_tokenizer, f"toolwire_{name}", request), pieces, request)
-    assert got.calls == core(name, text, TOOLS)[0]
-    assert max(len(d["tool_calls"][0]["function"]["arguments"]) for d in got.deltas) < 100
-
-
 def test_ids_are_like_openai(hf_tokenizer: Any) -> None:
     request = chat_request(TOOLS)
     text = f"{ADD_ONE_TWO}\n{ADD_ONE_TWO}"
@@ -217,12 +171,3 @@ def test_names_of_vllm_can_be_taken_over(
     request = chat_request(TOOLS)
     got = whole(make_parser(hf_tokenizer, "hermes", request), ADD_ONE_TWO, request)
     assert got.calls == [("add", ONE_TWO)]
-
-
-def test_arguments_are_the_models_own_bytes(hf_tokenizer: Any) -> None:
-    arguments = '{ "n":1.0,\n "x" : "\\u00e9 é" }'
-    text = f'<tool_call>{{"name": "add", "arguments": {arguments}}}</tool_call>'
-    request = chat_request(TOOLS)
-    got = whole(make_parser(hf_tokenizer, "toolwire_hermes", request), text, request)
-    assert got.calls == [("add", arguments)]
-    assert json.loads(arguments)["x"] == "é é"

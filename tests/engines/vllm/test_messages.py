@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from toolwire.engines.vllm_api import load
-from toolwire.engines.vllm_messages import QuickMessages, messages
+from toolwire.engines.vllm.api import load
+from toolwire.engines.vllm.messages import QuickMessages, messages
 from vllm.entrypoints.generate.base.protocol import (
     DeltaFunctionCall,
     DeltaMessage,

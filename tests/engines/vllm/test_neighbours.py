@@ -120,6 +120,7 @@ def test_where_the_loop_is_late_tokens_come_together(scene: Any, slow: str) -> N
     assert min(gaps.seconds) == pytest.approx(8 * SECONDS_OF_WORK)
 
 
+@pytest.mark.usefixtures("clock")
 def test_windows_are_spread_over_the_file(scene: Any) -> None:
     starts = scene.starts(4, 32)
     assert starts[0] == 0
@@ -184,7 +185,7 @@ def test_gaps_count_for_as_long_as_the_file_is_written(bench: Any) -> None:
     server = bench.neighbours_server
     written = server.Answer(1.0, ended=10.0, calls=[["write_file", '{"content": "a"}']])
     chats = [server.Answer(1.0, arrivals=arrivals) for arrivals in ([2, 3, 5], [8.5, 9, 11], [4])]
-    seen = server.Visit("", "", [], [], "a", 50, 60)._seen(written, chats)
+    seen = server.Visit("", "", [], [], "a", 50, 60).seen(written, chats)
     assert (seen.gaps, seen.seconds, seen.whole) == ([1, 2, 0.5], 9, True)
 
 
@@ -290,6 +291,6 @@ def test_ours_and_theirs_under_load(bench: Any, scene: Any, running: Any) -> Non
     serve.measure(site, serve.local_targets(scene.tokenizer, ["hermes"]), [2], 0.1, results)
     assert [level.label for level in results.levels] == ["toolwire hermes", "vLLM hermes"]
     for level in results.levels:
-        assert level.right == level.requests == 2
+        assert level.right == level.requests >= 2  # one each, or more where they are quick
         assert not level.errors
         assert level.server_us is not None

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-import pytest
 import toolwire
-from toolwire.engines import vllm_api
+import vllm
+from engine_process import run
+from shared_registration import Registration
+from toolwire.engines.vllm import api as vllm_api
+
+#: Before any test adds a format.
+NAMES = sorted(f"toolwire_{name}" for name in [*toolwire.list_formats(), "auto"])
 
 
-def run(code: str, folder: Path, **environment: str) -> str:
-    """Runs code in a process of its own, away from the checkout."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout.strip()
+class TestRegistration(Registration):
+    engine = "vllm"
+    log = vllm_api.log
+    too_old, too_new = "0.9.2", "0.99.0"
+    refused, tested = r"works with vLLM 0\.32", "0.32"
 
+    def check(self, version: str) -> None:
+        vllm_api.check_version(version)
 
-def test_importing_the_plugin_loads_no_engine(tmp_path: Path) -> None:
-    code = (
-        "import sys; import toolwire.engines.vllm_plugin;"
-        "print([m for m in ('torch', 'vllm', 'transformers', 'xgrammar') if m in sys.modules])"
-    )
-    assert run(code, tmp_path) == "[]"
+    def installed(self) -> str:
+        return str(vllm.__version__)
 
 
 def test_the_entry_point_registers_every_format(tmp_path: Path) -> None:
@@ -42,10 +34,8 @@ def test_the_entry_point_registers_every_format(tmp_path: Path) -> None:
         "print(*[n for n in M.list_registered() if n.startswith('toolwire_')]);"
         "print(M.get_tool_parser('toolwire_hermes').__name__)"
     )
-    names, made = run(code, tmp_path, VLLM_LOGGING_LEVEL="ERROR").splitlines()[-2:]
-    assert names.split() == sorted(
-        f"toolwire_{name}" for name in [*toolwire.list_formats(), "auto"]
-    )
+    names, made = run(code, tmp_path, VLLM_LOGGING_LEVEL="ERROR").stdout.splitlines()[-2:]
+    assert names.split() == NAMES
     assert made == "toolwire_hermes"
 
 
@@ -54,11 +44,11 @@ def test_the_file_works_where_toolwire_is_not_installed(tmp_path: Path, checkout
 
     In the same process, a format of one's own is added and registered.
     """
-    plugin = checkout / "parsers" / "engines" / "vllm_plugin.py"
+    plugin = checkout / "parsers" / "engines" / "vllm" / "plugin.py"
     code = (
         "import dataclasses, sys; from vllm.tool_parsers import ToolParserManager as M;"
         f"M.import_tool_parser({str(plugin)!r});"
-        "import toolwire; from toolwire.engines import vllm_plugin;"
+        "import toolwire; from toolwire.engines.vllm import plugin as vllm_plugin;"
         "hermes = toolwire.get_format('hermes');"
         "toolwire.register_format(dataclasses.replace(hermes, name='mine', aliases=()));"
         "vllm_plugin.register();"
@@ -66,27 +56,9 @@ def test_the_file_works_where_toolwire_is_not_installed(tmp_path: Path, checkout
         "print(M.get_tool_parser('toolwire_hermes').__name__);"
         "print(toolwire.__file__)"
     )
-    printed = run(code, tmp_path, VLLM_PLUGINS="", VLLM_LOGGING_LEVEL="ERROR").splitlines()
-    assert printed[-3:] == ["mine", "toolwire_hermes", str(checkout / "parsers" / "__init__.py")]
-
-
-def test_an_old_vllm_is_refused_in_a_sentence() -> None:
-    with pytest.raises(toolwire.ToolwireError, match=r"works with vLLM 0\.32.*too old"):
-        vllm_api.check_version("0.9.2")
-
-
-def test_a_new_vllm_is_told_about(caplog: pytest.LogCaptureFixture) -> None:
-    vllm_api.log.propagate = True
-    with caplog.at_level(logging.WARNING):
-        vllm_api.check_version("0.99.0")
-        vllm_api.check_version("dev")
-    assert len(caplog.messages) == 2
-    assert all("0.32" in message for message in caplog.messages)
-
-
-def test_the_installed_vllm_is_one_that_was_tested(caplog: pytest.LogCaptureFixture) -> None:
-    import vllm
-
-    with caplog.at_level(logging.WARNING):
-        vllm_api.check_version(vllm.__version__)
-    assert not caplog.messages
+    done = run(code, tmp_path, VLLM_PLUGINS="", VLLM_LOGGING_LEVEL="ERROR")
+    assert done.stdout.splitlines()[-3:] == [
+        "mine",
+        "toolwire_hermes",
+        str(checkout / "parsers" / "__init__.py"),
+    ]

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from toolwire.engines import vllm_plugin
 from transformers import AutoTokenizer
-from vllm.parser.parser_manager import ParserManager
+from vllm_driving import start
 from vllm_server import template
 
-
-@pytest.fixture(scope="module", autouse=True)
-def registered() -> None:
-    vllm_plugin.register()
+pytestmark = pytest.mark.usefixtures("registered")
 
 
 @pytest.fixture
 def plain_tokenizer(plain_model: Path) -> Any:
     """A new one for each test: a parser checks a tokenizer only once."""
     return AutoTokenizer.from_pretrained(str(plain_model))
-
-
-def start(monkeypatch: pytest.MonkeyPatch, parser: str, tokenizer: Any, *flags: str) -> Any:
-    """What vLLM's server does with a parser when it starts."""
-    monkeypatch.setattr(sys, "argv", ["vllm", "serve", "model", *flags])
-    return ParserManager.get_parser(
-        tool_parser_name=parser, enable_auto_tools=True, model_name="model", tokenizer=tokenizer
-    )
 
 
 def test_what_fits_starts(monkeypatch: pytest.MonkeyPatch, plain_tokenizer: Any) -> None:

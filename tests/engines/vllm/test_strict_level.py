@@ -14,10 +14,10 @@ import openai
 import pytest
 import xgrammar
 from engine_client import WAYS, Answer, Asker, body, chat
+from engine_grammar import make_compiler
 from engine_server import EngineServer
 from tokenizers import Tokenizer
 from vllm_driving import chat_request, make_parser, responses_request, stream, whole
-from vllm_grammar import make_compiler
 
 pytestmark = pytest.mark.usefixtures("registered", "unchecked")
 

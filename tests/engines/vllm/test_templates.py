@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from engine_client import MODEL, Asker, body, chat, chat_stream
 from engine_server import EngineServer
-from test_unscripted import WEATHER, example
+from forced_calls import after_an_example
+from test_unscripted import WEATHER
 from tokenizers import Tokenizer
 from toolwire.templates import get_template, list_templates, render
 
@@ -63,7 +64,7 @@ def test_vllm_renders_what_we_render(
 
 @pytest.mark.parametrize("style", ["hermes", "call_text"])
 def test_the_model_calls_after_one_example(style: str, real_asker: Asker) -> None:
-    messages = [*example("Rome"), {"role": "user", "content": "What is the weather in Oslo?"}]
+    messages = after_an_example()
     request = body([WEATHER], None, format=style, max_tokens=60)
     request["extra_body"]["chat_template"] = get_template(f"chatml-{style}").text()
     for (answer,) in real_asker.all(

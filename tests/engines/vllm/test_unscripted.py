@@ -2,76 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
-import jsonschema
 import pytest
 from engine_client import WAYS, Answer, Asker, body, chat, chat_stream
+from forced_calls import LOOK_UP, QUESTION, after_an_example, check, city, closed_tool, room
 
-CITY = {"type": "string", "maxLength": 20}
-WEATHER = {
-    "type": "function",
-    "function": {
-        "name": "get_weather",
-        "description": "The weather in a city",
-        "parameters": {
-            "type": "object",
-            "properties": {"city": CITY},
-            "required": ["city"],
-            "additionalProperties": False,
-        },
-    },
-}
-BOOK = {
-    "type": "function",
-    "function": {
-        "name": "book_room",
-        "description": "Books a room",
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "city": CITY,
-                "nights": {"type": "integer", "minimum": 1, "maximum": 30},
-                "kind": {"type": "string", "enum": ["single", "double"]},
-                "breakfast": {"type": "boolean"},
-            },
-            "required": ["city", "nights", "kind", "breakfast"],
-            "additionalProperties": False,
-        },
-    },
-}
+LONGEST = 20  # characters of a city's name
+WEATHER = closed_tool("get_weather", {"city": city(LONGEST)}, description="The weather in a city")
+BOOK = closed_tool("book_room", room(LONGEST), description="Books a room")
 TOOLS = [WEATHER, BOOK]
-SCHEMAS = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}  # type: ignore[index]
-QUESTION = [{"role": "user", "content": "I need a room in Oslo for 2 nights."}]
 NAMED = {"type": "function", "function": {"name": "book_room"}}
 NAMED_FLAT = {"type": "function", "name": "book_room"}
 
 #: One format of each shape, since each shape is constrained in its own way.
 SHAPES = ["hermes", "labeled", "qwen3_coder", "glm45", "pythonic", "call_text", "gemma4", "cohere"]
-
-
-def example(city: str) -> list[dict[str, Any]]:
-    """A question, and the call that answered it."""
-    call = {
-        "id": "call_1",
-        "type": "function",
-        "function": {"name": "get_weather", "arguments": json.dumps({"city": city})},
-    }
-    return [
-        {"role": "user", "content": f"What is the weather in {city}?"},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-    ]
-
-
-def check(answer: Answer) -> list[str]:
-    """All of it is calls, and all calls fit; gives their names."""
-    assert answer.calls
-    assert not answer.content
-    for name, arguments in answer.calls:
-        jsonschema.validate(json.loads(arguments), SCHEMAS[name])
-    return [name for name, _ in answer.calls]
 
 
 Job = Callable[..., Any]
@@ -86,7 +32,7 @@ def job(way: Callable[..., Any], **request: Any) -> Job:
 
 
 def test_auto_after_one_example(real_asker: Asker) -> None:
-    messages = [*example("Rome"), {"role": "user", "content": "What is the weather in Oslo?"}]
+    messages = after_an_example()
     request = body([WEATHER], None, max_tokens=60)
     for (answer,) in real_asker.all(
         [
@@ -115,13 +61,13 @@ def forced(real_asker: Asker) -> dict[tuple[str, str, str], Answer]:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", SHAPES)
 def test_required(name: str, way: str, forced: dict[tuple[str, str, str], Answer]) -> None:
-    assert len(check(forced[name, "required", way])) == 1
+    assert len(check(forced[name, "required", way], TOOLS)) == 1
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", SHAPES)
 def test_named(name: str, way: str, forced: dict[tuple[str, str, str], Answer]) -> None:
-    assert check(forced[name, "named", way]) == ["book_room"]
+    assert check(forced[name, "named", way], TOOLS) == ["book_room"]
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -133,8 +79,8 @@ def test_streamed_or_not_is_the_same(name: str, forced: dict[tuple[str, str, str
 
 def test_strict_in_auto(real_asker: Asker) -> None:
     """The model is free to talk; once it begins a call, the call fits the schema."""
-    strict = {"type": "function", "function": {**WEATHER["function"], "strict": True}}  # type: ignore[dict-item]
-    messages = [*example("Rome"), {"role": "user", "content": "What is the weather in Oslo?"}]
+    strict = {"type": "function", "function": {**WEATHER["function"], "strict": True}}
+    messages = after_an_example()
     request = body([strict], None, max_tokens=60)
     for (answer,) in real_asker.all(
         [
@@ -142,22 +88,15 @@ def test_strict_in_auto(real_asker: Asker) -> None:
             lambda client: chat_stream(client, messages, **request),
         ]
     ):
-        assert check(answer) == ["get_weather"]
+        assert check(answer, [strict]) == ["get_weather"]
 
 
 def test_a_schema_that_tags_cannot_express(real_asker: Asker) -> None:
     """A least length: the call is asked for as JSON, and is a call all the same."""
-    parameters = {
-        "type": "object",
-        "properties": {"code": {"type": "string", "minLength": 3, "maxLength": 6}},
-        "required": ["code"],
-        "additionalProperties": False,
-    }
-    tool = {"type": "function", "function": {"name": "look_up", "parameters": parameters}}
     jobs = [
         job(
             way,
-            tools=[tool],
+            tools=[LOOK_UP],
             format="qwen3_coder",
             tool_choice="required",
             parallel_tool_calls=False,
@@ -165,6 +104,4 @@ def test_a_schema_that_tags_cannot_express(real_asker: Asker) -> None:
         for way in WAYS.values()
     ]
     for (answer,) in real_asker.all(jobs):
-        ((name, arguments),) = answer.calls
-        assert name == "look_up"
-        jsonschema.validate(json.loads(arguments), parameters)
+        assert check(answer, [LOOK_UP]) == ["look_up"]

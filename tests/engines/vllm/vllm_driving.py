@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import engine_cases
+import pytest
 from engine_client import Answer, flat, take_in
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
@@ -42,13 +44,28 @@ def make_parser(
     return kind(tokenizer, request.tools)
 
 
-def stream(parser: Any, pieces: Sequence[Piece], request: Any) -> Answer:
+def start(
+    monkeypatch: pytest.MonkeyPatch, parser: str, tokenizer: Any, *flags: str
+) -> type[Any] | None:
+    """What vLLM's server does with a parser when it starts."""
+    monkeypatch.setattr(sys, "argv", ["vllm", "serve", "model", *flags])
+    found: type[Any] | None = ParserManager.get_parser(
+        tool_parser_name=parser, enable_auto_tools=True, model_name="model", tokenizer=tokenizer
+    )
+    return found
+
+
+def stream(
+    parser: Any, pieces: Sequence[Piece], request: Any, prompt: Sequence[int] = (1,)
+) -> Answer:
     """Feeds the pieces and takes in the deltas, which must have the shape that clients expect."""
     answer = Answer()
     answer.finish = ""  # the reasoning
     for number, (text, ids) in enumerate(pieces):
         last = number == len(pieces) - 1
-        message = parser.parse_delta(text, ids, request, prompt_token_ids=[1], finished=last)
+        message = parser.parse_delta(
+            text, ids, request, prompt_token_ids=list(prompt), finished=last
+        )
         if message is None:
             continue
         delta = message.model_dump(exclude_unset=True)
@@ -84,16 +101,12 @@ def whole(parser: Any, text: str, request: Any) -> Answer:
 
 
 def chunkings(text: str) -> Iterator[list[Piece]]:
-    """Single characters, threes, sevens, everything at once, and two random ways."""
-    for size in (1, 3, 7, max(len(text), 1)):
-        yield [(text[at : at + size], []) for at in range(0, len(text), size)]
-    for seed in (1, 2):
-        chance = random.Random(seed)
-        cuts = sorted(chance.sample(range(len(text) + 1), min(len(text), 6)))
-        ends = [*cuts, len(text)]
-        yield [(text[a:b], []) for a, b in zip([0, *cuts], ends, strict=True)]
-    # The end of the text often comes in a step of its own.
-    yield [(text, []), ("", [])]
+    """The ways to cut a text that all tests use, without the tokens' ids."""
+    return (without_ids(pieces) for pieces in engine_cases.chunkings(text))
+
+
+def without_ids(pieces: Iterable[str]) -> list[Piece]:
+    return [(piece, []) for piece in pieces]
 
 
 def token_chunks(tokenizer: Any, text: str, size: int) -> list[Piece]:

@@ -99,20 +99,32 @@ ANY_FORMAT = (
 # The template is for one format, and the tests use all.
 UNCHECKED = {"TOOLWIRE_SKIP_CHECKS": "1"}
 
+PLUGIN_FILE = str(CHECKOUT / "parsers" / "engines" / "vllm" / "plugin.py")
+#: Names no plugin: the entry point of an installed package is not used, so what runs is the checkout's.
+NO_ENTRY_POINTS = {"VLLM_PLUGINS": ""}
+
 #: By the name of the fixture that gives the server, in the order in which the tests come to them.
 SERVERS = {
     "server": Plan((*ANY_FORMAT, *SCRIPTED), UNCHECKED),
     # The same with the model's own words.
     "real_server": Plan((*ANY_FORMAT, *REAL), UNCHECKED),
-    # The plugin as a file of the checkout, behind a reasoning parser, many tokens a step. The entry
-    # point of the installed package is switched off, so what runs is what lies in the checkout.
+    # The plugin as a file of the checkout, behind a reasoning parser, many tokens a step.
     "file_server": Plan(
         (
-            *("--tool-parser-plugin", str(CHECKOUT / "parsers" / "engines" / "vllm_plugin.py")),
+            *("--tool-parser-plugin", PLUGIN_FILE),
             *(*parser("toolwire_hermes"), *HERMES_TEMPLATE, *SCRIPTED),
             *("--reasoning-parser", "deepseek_r1", "--stream-interval", "4"),
         ),
-        {"VLLM_PLUGINS": "", "VLLM_ENFORCE_STRICT_TOOL_CALLING": "0"},
+        {**NO_ENTRY_POINTS, "VLLM_ENFORCE_STRICT_TOOL_CALLING": "0"},
+    ),
+    # The same with a reasoning parser of toolwire's own in front.
+    "thinking_server": Plan(
+        (
+            *("--tool-parser-plugin", PLUGIN_FILE, "--reasoning-parser-plugin", PLUGIN_FILE),
+            *(*parser("toolwire_hermes"), *HERMES_TEMPLATE, *SCRIPTED),
+            *("--reasoning-parser", "toolwire_think"),
+        ),
+        NO_ENTRY_POINTS,
     ),
     # The README's own command (parser and template), and with it the gateway inside vLLM; every call
     # is held to its schema.

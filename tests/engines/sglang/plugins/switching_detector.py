@@ -4,8 +4,8 @@ A server has one tool call parser, and the tests need many. Neither can every en
 the model is to write. So a request's last tool says both: its name is `use_<format>`, and its
 description is the text, or nothing where the model may write what it likes.
 
-`untold` is a format of a user's own whose example does not say how a call is written, so no grammar
-can be made for it.
+`untold` is a format of a user's own that does not say how its calls are laid out, so no grammar can be
+made for it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from typing import Any
 
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
 from toolwire import get_format, register_format
-from toolwire.engines.sglang_adapter import Detector
+from toolwire.engines.sglang.adapter import Detector
 from xgrammar import StructuralTag
 
 PREFIX = "use_"
 
 
 def register() -> None:
-    untold = "as the model's card shows"
-    register_format(replace(get_format("hermes"), name="untold", aliases=(), example=untold))
+    register_format(replace(get_format("hermes"), name="untold", aliases=(), layout=None))
     FunctionCallParser.ToolCallParserEnum["switching"] = Switching
 
 
@@ -39,8 +38,14 @@ class Switching(Detector):
         self.toolwire_format = last.function.name.removeprefix(PREFIX)
         return others
 
-    def _begin(self, tools: Any) -> Any:
-        return super()._begin(self._switch(tools))
+    def detect_and_parse(self, text: str, tools: Any) -> Any:
+        return super().detect_and_parse(text, self._switch(tools))
+
+    def parse_streaming_increment(self, new_text: str, tools: Any) -> Any:
+        return super().parse_streaming_increment(new_text, self._switch(tools))
+
+    def finish(self, tools: Any) -> Any:
+        return super().finish(self._switch(tools))
 
     def has_tool_call(self, text: str) -> bool:
         return True  # the tools, and so the format, are not known here

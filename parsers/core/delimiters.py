@@ -1,0 +1,113 @@
+"""A format's delimiters, ready to be looked for: where a call may begin and where it ends.
+
+Also here: the one rule about delimiters that stand where they should not count, inside a string.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from .literals import MOST_REPEATS, POSSESSIVE, Levels, Literals, first_characters, first_of
+from .window import Step, Window
+
+
+class Delimiters:
+    """Compiled once for each format. `levels` are the closers of each wrapper, outermost first."""
+
+    def __init__(
+        self, opens: Iterable[str], levels: Sequence[Iterable[str]], heads: Iterable[str] = ()
+    ) -> None:
+        self.opens: Final = Literals(opens)
+        self.starts: Final = Literals([*self.opens.spellings, *heads])
+        self.levels: Final = tuple(Literals(level) for level in levels)
+        self.closes: Final = Literals([c for level in self.levels for c in level.spellings])
+        #: which wrapper a closer closes, 0 being the outermost
+        self.level_of: Final = Levels([level.spellings for level in self.levels])
+        stops = [*self.starts.spellings, *self.closes.spellings]
+        #: what to stop at between JSON tokens
+        self.between: Final = first_of(stops, '"{}[]')
+        #: what to stop at inside a JSON string
+        self.inside: Final = first_of(self.closes.spellings, '"\\')
+        #: text between strings, and inside one, that nothing has to be looked at in
+        first = first_characters(stops, '"{}[]')
+        plain = f"[^{first}]"
+        self.plain_between: Final = re.compile(f"{plain}+{POSSESSIVE}")
+        first = first_characters(self.closes.spellings, '"\\')
+        text = rf"[^{first}]*{POSSESSIVE}"
+        string = rf"{text}(?:\\.{text}){{0,{MOST_REPEATS}}}{POSSESSIVE}"
+        self.plain_inside: Final = re.compile(string, re.DOTALL)
+        #: both in turn; its group is there if that ends inside a string, with the text
+        strings = rf'(?:"{string}(?:"{plain}*{POSSESSIVE}|\Z())){{0,{MOST_REPEATS}}}'
+        self._flat: Final = re.compile(f"{plain}*{POSSESSIVE}{strings}", re.DOTALL).match
+        begins = first_characters(self.closes.spellings)
+        self._closer_begins: Final = re.compile(f"[{begins}]" if begins else "(?!)").search
+        #: characters that mean something between strings and that no delimiter begins with
+        self.structure: Final = frozenset('"{}[]') - {stop[0] for stop in stops}
+        #: what to stop at inside a key or a name
+        self.name: Final = first_of(stops, '"\\')
+        #: a whole key or name that nothing has to be looked at in; and a key with its colon
+        first = first_characters(stops, '"\\')
+        self.whole_name: Final = re.compile(f'"([^{first}]*)"')
+        self.whole_key: Final = re.compile(rf'"([^{first}]*)"\s*:\s*(?=\S)')
+
+    def closer_in(self, w: Window, end: int, before: str = "") -> int | None:
+        """Where the first closer begins that stands before index `end` of the window, and `end` if
+        none does; None where the text does not tell yet. `before` is what was read last.
+
+        A closer that begins like a word is none inside one: `done` does not end `undone`.
+        """
+        place = w.pos
+        while (found := self._closer_begins(w.text, place, end)) is not None:
+            place = found.start()
+            closer = self.closes.here(w, place - w.pos)
+            if closer is None:
+                return None
+            last = w.text[place - 1] if place > w.pos else before[-1:]
+            if closer and not (_is_word(closer[0]) and _is_word(last)):
+                return place
+            place += 1
+        return end
+
+    def pass_flat(self, text: str, start: int) -> tuple[int, bool]:
+        """Where text without brackets ends that begins between strings; and whether in a string."""
+        found = self._flat(text, start)
+        assert found
+        return found.end(), found.lastindex is not None
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def closer_in_string(w: Window, delimiters: Delimiters) -> Step[str | None]:
+    """At a closer inside an open string: None if it counts, else what was read, text of the string.
+
+    It counts if the message ends behind it, or if whitespace with a newline and then an opener follows:
+    then the model lost a quote. A row of closers, inner before outer, is taken as one. What counts is
+    left to be read by whoever reads closers.
+    """
+    pieces: list[str] = []
+    counts = False
+    while not counts:
+        while (closer := delimiters.closes.here(w)) is None:
+            yield
+        if not closer and "\n" in pieces[-1]:
+            while (opener := delimiters.starts.here(w)) is None:
+                yield
+            counts = bool(opener)
+        if not closer:
+            break
+        pieces.append(w.take(w.pos + len(closer)))
+        while (following := w.peek()) is None:
+            yield
+        counts = not following
+        while (space := w.space()) is None:
+            yield
+        pieces.append(space)
+    text = "".join(pieces)
+    if not counts:
+        return text
+    w.unread(text)
+    return None

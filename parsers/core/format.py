@@ -1,0 +1,127 @@
+"""A wire format, as data: which delimiters stand around calls, and in what shape a call is written.
+
+Everything here is frozen. A variant of a format is `dataclasses.replace(OTHER, …)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..errors import ToolwireError
+from .channels import Channels
+from .delimiters import Delimiters
+from .layout import Layout
+from .literals import Levels, is_special, without_suffix
+from .reasoning import ReasoningStyle
+from .shape import Shape, check_spellings
+from .triggers import ReasoningTriggers
+
+if TYPE_CHECKING:
+    from .channel_run import Boundaries
+    from .driver import ShapeReader
+
+
+_THINK = ReasoningStyle("think")
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """Delimiters around one or more calls; each may have several spellings."""
+
+    open: tuple[str, ...]
+    close: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_spellings(self)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A wire format: what is read (wrappers, outermost first; `bare` calls need none of them at the
+    start of a line, `inline` ones anywhere; the shape), and how it is written (the layout)."""
+
+    name: str
+    shape: Shape
+    wrappers: tuple[Wrapper, ...] = ()
+    bare: bool = False
+    aliases: tuple[str, ...] = ()
+    models: str = ""
+    #: how calls are written, to the character; None where only reading them is known
+    layout: Layout | None = None
+    #: the style of its models' thoughts
+    reasoning: ReasoningStyle = _THINK
+    #: thoughts are looked for whether or not somebody asks
+    always_reasons: bool = False
+    #: the message is a row of parts, each with a header
+    channels: Channels | None = None
+    #: openers that are special tokens, where they are not spelled like one (`<|…|>`, `[CAPS]`)
+    special: tuple[str, ...] = ()
+    #: what stands around text that is no call; the openers end thoughts
+    text_wrapper: Wrapper | None = None
+    #: marks inside of text that are none of it, such as a citation's
+    annotations: tuple[str, ...] = ()
+    inline: bool = False
+
+    @property
+    def written(self) -> Layout:
+        """The layout, where there is one."""
+        if self.layout is None:
+            raise ToolwireError(
+                f"The format {self.name} does not say how its calls are laid out, so they can be read, "
+                "but not written: give it a layout."
+            )
+        return self.layout
+
+    @cached_property
+    def example(self) -> str:
+        """One call, with places for what differs from call to call; "" without a layout."""
+        layout = self.layout
+        if layout is None:
+            return ""
+        number = str(layout.id.first) if layout.id and layout.id.first is not None else ""
+        return layout.section([layout.call("NAME", self.shape.example(layout), number)])
+
+    @cached_property
+    def delimiters(self) -> Delimiters:
+        return Delimiters(
+            opens=[spelling for wrapper in self.wrappers for spelling in wrapper.open],
+            levels=[*(wrapper.close for wrapper in self.wrappers), self.shape.closers],
+            heads=self.shape.heads,
+        )
+
+    @cached_property
+    def boundaries(self) -> Boundaries:
+        """What ends the parts of a message, in a format with channels."""
+        from .channel_run import Boundaries  # it reads formats
+
+        assert self.channels is not None
+        return Boundaries(self.channels)
+
+    @cached_property
+    def reading(self) -> ShapeReader:
+        """What reads its calls."""
+        return self.shape.read()
+
+    def triggers(self, style: ReasoningStyle | None) -> ReasoningTriggers:
+        """What prose and thoughts are searched for, where thoughts are marked in this style."""
+        found = self._triggers.get(style)
+        if found is None:
+            found = self._triggers[style] = ReasoningTriggers(self, style)
+        return found
+
+    @cached_property
+    def _triggers(self) -> dict[ReasoningStyle | None, ReasoningTriggers]:
+        return {}
+
+    @cached_property
+    def level_of(self) -> Levels:
+        """Which wrapper an opener belongs to, 0 being the outermost."""
+        return Levels([wrapper.open for wrapper in self.wrappers])
+
+    def is_special(self, opener: str) -> bool:
+        """Whether an opener, as it stands in a text, is one that a model can't just mention."""
+        spellings = self.delimiters.opens.spellings
+        suffixed = opener not in spellings and opener not in map(without_suffix, spellings)
+        return bool(opener) and (suffixed or opener in self.special or is_special(opener))

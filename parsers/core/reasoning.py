@@ -1,0 +1,56 @@
+"""How a model marks its thoughts: a *style*, as data.
+
+A message may hold thoughts beside its text and its calls. A style says which markers stand around them.
+Where such a block begins and ends, and what a call in it means, is the same for all styles
+(`core/driver.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..errors import ToolwireError
+from .shape import check_spellings
+
+#: In a marker's spelling: here stands something that differs from model to model (`<think:…>`).
+GAP = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningStyle:
+    """The markers around a model's thoughts; each may have several spellings.
+
+    A style of which only the name is given is the one that is registered under it.
+    """
+
+    name: str = field(default="", metadata={"alone": True})
+    #: before the thoughts; there are none where only the prompt opens them
+    open: tuple[str, ...] = ()
+    close: tuple[str, ...] = ()
+    #: the openers are special tokens: a model can't just mention them
+    special: bool = False
+    #: what stands around the answer behind the thoughts
+    answer_open: tuple[str, ...] = ()
+    answer_close: tuple[str, ...] = ()
+    #: calls in thoughts are meant, also where the thoughts go on behind them
+    calls: bool = False
+
+    def __post_init__(self) -> None:
+        check_spellings(self)
+        markers = {*self.open, *self.close, *self.answer_open, *self.answer_close}
+        for marker in markers:
+            if marker.startswith(GAP):
+                raise ToolwireError(
+                    f"The marker {marker!r} begins with a gap: give it a beginning."
+                )
+            for other in markers:
+                if other.startswith(marker) and other[len(marker) :].strip():
+                    raise ToolwireError(
+                        f"The marker {other!r} begins with another one, {marker!r}: no one could tell "
+                        "them apart while they are written."
+                    )
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it only names another one."""
+        return not (self.open or self.close)

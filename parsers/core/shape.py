@@ -1,0 +1,179 @@
+"""What a way to write calls must be able to do. The ways themselves are in `shapes/`, one folder each.
+
+A shape is frozen data, the literals that differ from format to format, with four facets: how its calls
+are read, written, constrained by a grammar, and inferred from texts. To infer is two questions: how
+calls that are known are written (`infer`), and which calls there are (`find`). A format picks a shape
+and fills in its literals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from ..errors import ToolwireError
+from ..schema.tools import Tool
+from .backtracking import NotChecked, costly_repeat
+from .layout import Layout
+from .literals import SUFFIX
+from .samples import Call, Inferred, Sample
+
+if TYPE_CHECKING:
+    from .driver import ShapeReader
+    from .format import Format
+
+#: A part of an xgrammar structural tag.
+Piece: TypeAlias = dict[str, Any]
+
+
+def check_spellings(data: Any) -> None:
+    """Raises where a field of a dataclass that takes several spellings has something else."""
+    for place in fields(data):
+        value = getattr(data, place.name)
+        if place.type != "tuple[str, ...]":
+            continue
+        if not isinstance(value, tuple) or not all(isinstance(s, str) and s for s in value):
+            raise ToolwireError(
+                f"{type(data).__name__}.{place.name} must be a tuple of strings, none of them "
+                f"empty, not {value!r}."
+            )
+        if any(s.startswith(SUFFIX) or s.endswith(SUFFIX) for s in value):
+            raise ToolwireError(
+                f"{type(data).__name__}.{place.name} must not begin or end with {SUFFIX}: nothing "
+                "would tell where a suffix begins or ends."
+            )
+
+
+def refuse_suffix(name: str, *texts: str) -> None:
+    """Raises where a text has a place for a suffix that can't have one."""
+    if any(SUFFIX in text for text in texts):
+        raise ToolwireError(f"{name} must not have {SUFFIX} in it: only delimiters and tags may.")
+
+
+def check_pattern(name: str, pattern: str) -> None:
+    """Raises where a format's own regular expression could take more than linear time."""
+    try:
+        slow = costly_repeat(pattern)
+    except NotChecked:
+        raise ToolwireError(
+            f"{name} must not refer to its own groups: how long it takes can't be told."
+        ) from None
+    if slow:
+        raise ToolwireError(
+            f"{name} takes very long for texts with {slow!r} many times in a row: two of its repeats "
+            "can match the same text. Let them match different characters."
+        )
+
+
+#: What every shape has to be able to do: one without any of these fails when it is imported.
+FACETS = ("read", "write", "constrain", "infer", "find")
+
+
+class NotExpressible(Exception):
+    """This schema can't be put into the format's own way to write values."""
+
+
+class Shape:
+    """A way to write calls; here is what most of them have in common."""
+
+    __slots__ = ()
+    #: a call in one line, for people
+    looks: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        for facet in FACETS:
+            if next(owner for owner in cls.__mro__ if facet in vars(owner)) is Shape:
+                raise TypeError(f"The shape {cls.__name__} has no {facet}().")
+
+    def __post_init__(self) -> None:
+        check_spellings(self)
+
+    # -- the facets ---------------------------------------------------------------------------
+
+    def read(self) -> ShapeReader:
+        """What reads its calls."""
+        raise NotImplementedError
+
+    def write(self, arguments: Mapping[str, Any], layout: Layout) -> str:
+        """A call's arguments as they are written, without what the layout has around all of them."""
+        raise NotImplementedError
+
+    def constrain(self, parameters: Any, format: Format) -> Piece:
+        """A grammar for the arguments of a tool with this schema, or `NotExpressible`."""
+        raise NotImplementedError
+
+    @classmethod
+    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
+        """How the calls in the samples are written, where that is in this shape."""
+        raise NotImplementedError
+
+    @classmethod
+    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
+        """The calls of this shape in a text, as far as they can be told without knowing the format.
+
+        Where the tools are known, other names may be found, too, but mean nothing.
+        """
+        raise NotImplementedError
+
+    # -- beside them --------------------------------------------------------------------------
+
+    @classmethod
+    def field_names(cls) -> list[str]:
+        """What differs from format to format, by name; how drift is read is left out."""
+        return [place.name for place in fields(cls) if place.name != "drift"]  # type: ignore[arg-type]
+
+    @classmethod
+    def kind(cls) -> str:
+        """What files call it: `json_calls` is `JsonCalls`."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+    def with_value_lines(self, lines: bool) -> Shape:
+        """The same for values that stand on lines of their own, or do not, where that makes a
+        difference."""
+        return self
+
+    def write_name(self, name: str) -> str:
+        """A call's name as it is written."""
+        return name
+
+    def example(self, layout: Layout) -> str:
+        """Arguments as documentation shows them."""
+        return "{…}"
+
+    def any_arguments(self, format: Format) -> Piece | None:
+        """A grammar for arguments of which nothing is known but that they end, if there is one."""
+        return None
+
+    # -- what the driver looks for ------------------------------------------------------------
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """Literals that a call begins with, where it has any of its own (`<function=`)."""
+        return ()
+
+    @property
+    def closers(self) -> tuple[str, ...]:
+        """Literals that end a call inside its wrappers (`</function>`)."""
+        return ()
+
+    @property
+    def inner_delimiters(self) -> tuple[str, ...]:
+        """Literals around the parts of a call, where it has any of its own (`<parameter=`)."""
+        return ()
+
+    @property
+    def separators(self) -> str:
+        """Characters that are markup between a call and its sibling or closer."""
+        return ",;]}"
+
+    @property
+    def bare_start(self) -> str:
+        """A pattern for what a call without any wrapper begins with, at the start of a line."""
+        return ""
+
+    @property
+    def needs_wrappers(self) -> bool:
+        """Whether calls of this shape can't be found without something around them."""
+        return not self.bare_start

@@ -1,0 +1,215 @@
+"""A model's thoughts in a message: where they begin and end, and what a call in them means.
+
+    text ──opener──▶ thoughts ──closer──▶ text
+                       │  special opener, and a call behind it ──▶ the call
+                       │  any other opener ──▶ a trial: calls and nothing else up to the message's end?
+                       └  the end of the message
+
+The rules, to the letter, are in docs/rules.md. While a message is in its thoughts, the window is limited
+to them: nobody else has to know how they end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from ..events import Arguments, CallEnd, CallStart, Event
+from .code import CodeTracker
+from .reasoning import ReasoningStyle
+from .triggers import ANSWER, THINK, THOUGHT, ReasoningTriggers, Triggers
+from .window import Step
+
+if TYPE_CHECKING:
+    from .driver import Run
+
+
+class Thoughts:
+    """What is known of a message's thoughts."""
+
+    __slots__ = ("_answering", "_code", "_seen", "_style", "_triggers", "active")
+
+    def __init__(self, style: ReasoningStyle | None, triggers: ReasoningTriggers) -> None:
+        self.active = False  # inside of them
+        self._style: Final = style
+        self._triggers: Final = triggers
+        self._seen = False  # there were some
+        self._answering = False  # behind a marker that begins the answer
+        self._code = CodeTracker()
+
+    @property
+    def triggers(self) -> Triggers:
+        """What text is searched for, here and now."""
+        return self._triggers.in_thoughts if self.active else self._triggers.in_prose
+
+    @property
+    def in_code(self) -> bool:
+        """Whether what follows may be code, in which markers are text."""
+        return self._code.open
+
+    def note(self, text: str, line_start: bool) -> None:
+        """Content that was passed on, and whether it begins a line."""
+        if self._seen:
+            self._code.note(text, line_start)
+
+    # -- markers ------------------------------------------------------------------------------
+
+    def counts(self, run: Run, kind: str, marker: str, before: str) -> bool:
+        """Whether a marker that was found in text, behind `before`, is one."""
+        style = self._style
+        if kind == THINK:
+            assert style is not None
+            at_edge = run.out.fresh and not before.strip()
+            return at_edge or self._is_special(marker) or self._in_answer(run, before)
+        if kind == THOUGHT:
+            at_start = run.out.empty and not before.strip()
+            return at_start or self._in_answer(run, before)
+        if kind != ANSWER or style is None or marker in self._triggers.always:
+            return True
+        if marker in style.answer_open:
+            return self._seen and run.out.fresh and not before.strip()
+        return self._answering or (self._seen and not style.answer_open)
+
+    def _is_special(self, opener: str) -> bool:
+        """What fills a gap in a spelling differs from model to model: such a marker is a token, too."""
+        return self._style is not None and (self._style.special or opener not in self._style.open)
+
+    def _in_answer(self, run: Run, before: str) -> bool:
+        """Whether a marker behind `before` stands in text that follows thoughts, and not in code."""
+        return self._seen and not self._code.inside(before, run.line_start)
+
+    def follow(self, run: Run) -> bool | None:
+        """Whether a marker stands here; None as long as the text does not tell."""
+        w = run.window
+        found = self._triggers.any_marker.match(w.text, w.pos)
+        if found is None:
+            return False
+        return True if found.lastindex == 1 else False if w.eof else None
+
+    def read_marker(self, run: Run, kind: str) -> None:
+        """At a marker that counts, or at the limit of the thoughts."""
+        w, out = run.window, run.out
+        if self.active:
+            self.end(run)
+        found = self._triggers.any_marker.match(w.text, w.pos)
+        assert found is not None
+        marker = w.take(found.end())
+        if kind == THINK:
+            self.begin(run)
+        elif kind == THOUGHT:
+            if out.fresh or out.empty:
+                out.edge()
+        elif kind == ANSWER:
+            out.edge()
+            self._answering = self._style is not None and marker in self._style.answer_open
+        run.line_start = True
+
+    def begin(self, run: Run) -> None:
+        self.active = self._seen = True
+        run.out.begin_thoughts()
+        run.window.limit(self._triggers.end)
+
+    def end(self, run: Run) -> None:
+        self.active = False
+        run.out.end_thoughts()
+        run.window.unlimit()
+
+    def from_the_start(self, run: Run) -> Step[None]:
+        """The prompt has opened them. An opener that comes all the same is markup."""
+        w = run.window
+        while w.space() is None:
+            yield
+        while (found := self._triggers.opener.match(w.text, w.pos)) or w.pos == len(w.text):
+            if found and found.lastindex == 1:
+                w.take(found.end())
+                break
+            if w.eof:
+                break
+            yield
+        self.begin(run)
+
+    # -- calls in thoughts --------------------------------------------------------------------
+
+    def read_call(self, run: Run) -> Step[None]:
+        """At what may begin a call."""
+        assert self._style is not None
+        opener = run.delimiters.opens.at(run.window.text, run.window.pos)
+        if self._style.calls or run.format.is_special(opener):
+            yield from self._for_real(run)
+        else:
+            yield from self._on_trial(run)
+
+    def call_begins(self, run: Run) -> None:
+        """A call in them has begun, for real: they are over, or go on behind it."""
+        assert self._style is not None
+        if self._style.calls:
+            run.window.unlimit()
+        else:
+            self.end(run)
+
+    def _for_real(self, run: Run) -> Step[None]:
+        """Where it is a call, it counts."""
+        w = run.window
+        for _ in run.read_block():
+            if w.stopped:  # the thoughts end before it is one
+                run.release()
+                w.forget()
+                run.say(w.take(len(w.text)))
+                return
+            yield
+        if self.active and not w.limited:
+            w.limit(self._triggers.end)
+
+    def _on_trial(self, run: Run) -> Step[None]:
+        """It is a thought, unless calls are all that comes up to the end of the message."""
+        w = run.window
+        run.begin_trial()
+        w.record()
+        self.active = False  # on trial, what is read is a message by itself
+        events: list[Event] = []
+        for _ in self._whole_calls(run, events):
+            if w.stopped:
+                break
+            yield
+        self.active = True
+        if events and w.eof and w.pos == len(w.text):
+            w.recorded()
+            run.end_trial(True)
+            self.end(run)
+            run.out.follow(run.new_calls(events))
+            return
+        run.end_trial(False)
+        if w.stopped:
+            w.take(len(w.text))
+        text = w.recorded()
+        run.say(text)
+        run.note_line(text)
+
+    def _whole_calls(self, run: Run, events: list[Event]) -> Step[None]:
+        """Read calls as long as nothing else comes, and say them to `events`; no events, where they
+        don't count. Where one is not finished, the next may begin calls that do."""
+        more = True
+        while more:
+            more = yield from run.read_calls()
+            said = run.out.take_events()
+            events += said
+            if not _all_whole(said) or not _declared(events, run):
+                events.clear()
+                return
+
+
+def _all_whole(events: Sequence[Event]) -> bool:
+    """Whether these are calls that are finished, and nothing else."""
+    for event in events:
+        if isinstance(event, CallEnd):
+            if not event.complete:
+                return False
+        elif not isinstance(event, CallStart | Arguments):
+            return False
+    return True
+
+
+def _declared(events: Sequence[Event], run: Run) -> bool:
+    """Whether the first call is to a tool that is declared: calls to others may follow it."""
+    first = events[0] if events else None
+    return run.tools is None or not isinstance(first, CallStart) or first.name in run.tools

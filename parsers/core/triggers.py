@@ -1,0 +1,151 @@
+"""What prose is searched for: where a call may begin, and the markers of thoughts.
+
+Patterns are written as `first_of` says, for speed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from .literals import (
+    MOST_REPEATS,
+    POSSESSIVE,
+    Literals,
+    beginning,
+    cut_off,
+    first_characters,
+    pattern_of,
+)
+from .reasoning import GAP, ReasoningStyle
+from .window import Matches
+
+if TYPE_CHECKING:
+    from .format import Format
+
+#: what may stand between a line's start and a bare call
+INDENT: Final = " \t\r"
+#: what a gap in a marker's spelling stands for; longer ones are none
+_GAP: Final = r"[^<>\n]{1,100}"
+
+#: kinds of markers: they begin thoughts, end them, stand around the answer, or somewhere in it
+THINK: Final = "think"
+THOUGHT: Final = "thought"
+ANSWER: Final = "answer"
+NOTE: Final = "note"
+MARKERS: Final = frozenset({THINK, THOUGHT, ANSWER, NOTE})
+
+
+class Triggers:
+    """What may end prose.
+
+    A match of `anywhere` has its kind in `kinds`, at its `lastindex`: an opener, a closer, a bare call
+    at the start of a line, a marker of thoughts, or the beginning of any of these that the end of the
+    text cuts off. A bare call begins where its match ends. `line_start` is for a place where a line has
+    begun already: its first group is a bare call, the second a beginning. `plain` matches text in which
+    none of these can begin, but perhaps at its very start: it does not know whether a line begins there.
+    """
+
+    def __init__(self, format: Format, markers: Sequence[tuple[str, str]] = ()) -> None:
+        """`markers`: kind and spelling of each."""
+        delimiters, shape = format.delimiters, format.shape
+        starts = (delimiters.starts if format.inline else delimiters.opens).spellings
+        spellings = Literals([*starts, *delimiters.closes.spellings]).spellings
+        branches = [
+            ("open" if spelling in starts else "close", pattern_of(spelling))
+            for spelling in spellings
+        ]
+        ordered = sorted(dict.fromkeys(markers), key=lambda marker: -len(marker[1]))
+        branches += [(kind, marker_pattern(spelling)) for kind, spelling in ordered]
+        branches += [("cut", rf"{beginning(s)}\Z") for s in spellings if len(s) > 1]
+        branches += [("cut", marker_begun(spelling)) for _, spelling in ordered]
+        cut_bare = _cut_bare_starts(format)
+        bare, cut = f"{_but_markers(ordered)}(?:{shape.bare_start})", "|".join(cut_bare)
+        if format.bare:
+            branches.append(("bare", rf"\n[{INDENT}]*(?={bare})"))
+            branches += [("cutbare", rf"\n[{INDENT}]*(?={cut})")] if cut else []
+        self.anywhere: Final = re.compile(
+            "|".join(f"{branch}()" for _, branch in branches) or "(?!)"
+        )
+        self.kinds: Final = ("", *[kind for kind, _ in branches])
+        self.line_start: Final = re.compile(rf"[{INDENT}]*(?:(?={bare})()|(?={cut or '(?!)'})())")
+        stops = [*spellings, *shape.heads, *[spelling for _, spelling in markers]]
+        self.plain: Final = _plain(
+            format, first_characters(stops, "`" if markers else ""), cut_bare
+        )
+
+
+class ReasoningTriggers:
+    """What is searched for in a format with a style of reasoning."""
+
+    def __init__(self, format: Format, style: ReasoningStyle | None) -> None:
+        text = format.text_wrapper
+        around = [*text.open, *text.close] if text else []
+        ends = [*style.close, *(text.open if text else ())] if style else []
+        answer = [*style.answer_open, *style.answer_close] if style else []
+        self.in_prose: Final = Triggers(
+            format,
+            [
+                *[(THINK, spelling) for spelling in (style.open if style else ())],
+                *[(THOUGHT, spelling) for spelling in (style.close if style else ())],
+                *[(ANSWER, spelling) for spelling in (*around, *answer)],
+                *[(NOTE, spelling) for spelling in format.annotations],
+            ],
+        )
+        self.in_thoughts: Final = Triggers(format, [(THOUGHT, spelling) for spelling in ends])
+        #: what ends thoughts; `lastindex` tells a marker (1) from the beginning of one
+        self.end: Final = _first_marker(ends)
+        #: an opener that comes although the prompt has opened the thoughts
+        self.opener: Final = _first_marker(style.open if style else ())
+        #: any marker, at a place where one stands
+        self.any_marker: Final = _first_marker(
+            [*(style.open if style else ()), *ends, *around, *answer, *format.annotations]
+        )
+        #: those of the markers around the answer that are never text
+        self.always: Final = frozenset(around)
+
+
+def marker_pattern(spelling: str) -> str:
+    """A pattern for a marker, which may have a gap."""
+    before, gap, after = spelling.partition(GAP)
+    return re.escape(before) + (_GAP + re.escape(after) if gap else "")
+
+
+def marker_begun(spelling: str) -> str:
+    """A pattern for the beginning of a marker at the end of the text."""
+    before, gap, after = spelling.partition(GAP)
+    start = beginning(before)
+    if not gap:
+        return rf"{start}\Z" if start else "(?!)"
+    inside = rf"{re.escape(before)}(?:{_GAP}(?:{beginning(after) or '(?!)'})?)?\Z"
+    return f"(?:{start}\\Z|{inside})" if start else inside
+
+
+def _first_marker(spellings: Iterable[str]) -> re.Pattern[str]:
+    """Finds the first of these markers, or the beginning of one at the end of the text."""
+    ordered = sorted(set(spellings), key=lambda spelling: -len(spelling))
+    whole = "|".join(map(marker_pattern, ordered)) or "(?!)"
+    begun = "|".join(map(marker_begun, ordered)) or "(?!)"
+    return re.compile(f"(?:{whole})()|(?:{begun})()")
+
+
+def _but_markers(markers: Sequence[tuple[str, str]]) -> str:
+    """A pattern for a place where no marker stands, nor begins: `[THINK]` looks like a list at first."""
+    patterns = [f"{marker_pattern(m)}|{marker_begun(m)}" for _, m in markers]
+    return f"(?!{'|'.join(patterns)})" if patterns else ""
+
+
+def _plain(format: Format, first: str, cut_bare: Sequence[str]) -> Matches:
+    if format.shape.heads or not format.bare:
+        return re.compile(f"[^{first}]+{POSSESSIVE}" if first else r"(?s:.+)").fullmatch
+    line, starts = rf"[^{first}\n]*{POSSESSIVE}", "|".join([format.shape.bare_start, *cut_bare])
+    next_line = rf"\n(?![{INDENT}]*(?:{starts})){line}"
+    return re.compile(f"{line}(?:{next_line}){{0,{MOST_REPEATS}}}{POSSESSIVE}").fullmatch
+
+
+def _cut_bare_starts(format: Format) -> list[str]:
+    """Patterns for the beginning of a bare call that the end of the text cuts off."""
+    shape = format.shape
+    cut = [r"`{1,2}\Z"] if "`" in shape.bare_start else []
+    return cut + ([cut_off(shape.heads)] if shape.heads else [])

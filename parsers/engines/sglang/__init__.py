@@ -1,0 +1,5 @@
+"""toolwire as a plugin of SGLang."""
+
+from .plugin import register
+
+__all__ = ["register"]

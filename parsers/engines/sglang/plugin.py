@@ -1,0 +1,157 @@
+"""Makes every toolwire format a tool call parser of SGLang, named `toolwire_<format>`, and every style
+of reasoning a reasoning parser, `toolwire_<style>`.
+
+SGLang finds `register` by its entry point (group `sglang.srt.plugins`) and calls it in each of its
+processes. It does five things:
+
+* It puts one detector for each format into SGLang's table. With `TOOLWIRE_OVERRIDE=1` SGLang's own
+  names stand for our parsers, too.
+* It puts one detector for each style of reasoning into SGLang's other table (`reasoning`).
+* It puts rules for toolwire's own chat templates before those by which `--tool-call-parser auto`
+  chooses. They match a template that begins as ours do; SGLang's rules stay as they are.
+* It names `app` below as the application of SGLang's HTTP workers. With `--tokenizer-worker-num`
+  above 1 these are processes of their own, and SGLang does not load plugins in them.
+* It has SGLang check at its start whether the model fits the parser (`checks`).
+
+A format of your own: a TOML file that `TOOLWIRE_FORMATS` names (docs/adding-a-format.md); or call
+`toolwire.register_format(spec)` and then `register()` again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from ...errors import ToolwireError
+from ...models.releases import SGLANG
+
+PREFIX = "toolwire_"
+OVERRIDE = "TOOLWIRE_OVERRIDE"
+APP_PATH = "SGLANG_HTTP_SERVER_APP_PATH"
+
+#: How each of toolwire's chat templates begins: it says which parser it is for.
+_HEADER = re.compile(r"\{#-? toolwire chat template [\w-]+: for the parser (\w+)\.")
+
+log = logging.getLogger("sglang.srt.toolwire")
+
+
+def register() -> None:
+    """Tells SGLang all parsers. May be called any number of times."""
+    check_version(_version())
+    parsers = import_module("sglang.srt.function_call.function_call_parser").FunctionCallParser
+    _add_detectors(parsers.ToolCallParserEnum)
+    _add_reasoning()
+    _add_rules(import_module("sglang.srt.parser.template_detection"))
+    os.environ.setdefault(APP_PATH, f"{__name__}:app")
+    _add_check()
+
+
+def __getattr__(attribute: str) -> Any:
+    """`app`: SGLang's own application, in a process that has the plugins loaded."""
+    if attribute != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {attribute!r}")
+    import_module("sglang.srt.plugins").load_plugins()
+    _keep_special_tokens()
+    return import_module("sglang.srt.entrypoints.http_server").app
+
+
+def _add_reasoning() -> None:
+    from .reasoning import add_reasoning
+
+    add_reasoning()
+
+
+def _keep_special_tokens() -> None:
+    from .reasoning import keep_special_tokens
+
+    keep_special_tokens()
+
+
+def _add_check() -> None:
+    from .checks import add_check
+
+    add_check()
+
+
+# -- versions -------------------------------------------------------------------------------------
+
+
+def _version() -> str:
+    try:
+        return str(import_module("sglang").__version__)
+    except ModuleNotFoundError as error:
+        if error.name != "sglang":
+            raise  # something SGLang itself needs is missing: that is the better message
+        raise ToolwireError("SGLang is not installed here: pip install sglang.") from None
+
+
+def check_version(version: str) -> None:
+    """Stops where SGLang is too old; says so in the log where it is newer than what was tried."""
+    tested = ".".join(map(str, SGLANG.newest))
+    numbers = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
+    if numbers is None:  # a build from source may call itself "dev"
+        log.warning("toolwire was tested with SGLang %s; this is %r.", tested, version)
+        return
+    found = tuple(map(int, numbers.groups()))
+    if found < SGLANG.oldest:
+        raise ToolwireError(
+            f"toolwire was tested with SGLang {tested}, and this is SGLang {version}, which is "
+            "too old: upgrade SGLang."
+        )
+    if found > SGLANG.newest:
+        log.warning(
+            "toolwire was tested with SGLang %s, and this is SGLang %s, which is newer. If a "
+            "parser fails, upgrade toolwire or install the SGLang it was tested with.",
+            tested,
+            version,
+        )
+
+
+# -- parsers --------------------------------------------------------------------------------------
+
+
+def _add_detectors(table: dict[str, Any]) -> None:
+    from ...formats import list_formats
+    from ...formats.user_files import load_user_formats
+    from ..names import sglang_names
+    from .adapter import detector_class
+
+    load_user_formats(complain=log.error)  # without its format, SGLang refuses a parser by itself
+    for name in list_formats():
+        table[PREFIX + name] = detector_class(name)
+    if os.environ.get(OVERRIDE, "") not in ("", "0"):
+        theirs = [name for name in table if not name.startswith(PREFIX)]
+        for name, ours in sglang_names(theirs).items():
+            table[name] = detector_class(ours)
+
+
+# -- `--tool-call-parser auto` --------------------------------------------------------------------
+
+
+def _add_rules(detection: Any) -> None:
+    """One rule for each format, before SGLang's own."""
+    from ...formats import list_formats
+
+    names = [PREFIX + name for name in list_formats()]
+    ours = [
+        detection.DetectionRule(name=name, value=name, predicate=_asks_for(name)) for name in names
+    ]
+    theirs = [rule for rule in detection.TOOL_CALL_PARSER_RULES if rule.name not in names]
+    detection.TOOL_CALL_PARSER_RULES = (*ours, *theirs)
+    # This module has a name of its own for the rules, once it is imported.
+    manager: Any = sys.modules.get("sglang.srt.parser.template_manager")
+    if manager is not None:
+        manager.TOOL_CALL_PARSER_RULES = detection.TOOL_CALL_PARSER_RULES
+
+
+def _asks_for(parser: str) -> Callable[[Any], bool]:
+    def asks(context: Any) -> bool:
+        header = _HEADER.match(context.template)
+        return header is not None and header[1] == parser
+
+    return asks

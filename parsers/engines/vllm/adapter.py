@@ -1,0 +1,202 @@
+"""What stands behind a name like `toolwire_hermes`: vLLM's ToolParser, spoken by the core.
+
+vLLM hands over text as it is generated and wants `DeltaMessage`s back. The parser here is
+"engine-based": of all it is given it reads only `delta_text`, keeps nothing but the core's own
+state, and is told when the text is over (`finish_streaming`). Reading a whole answer is the same
+machine fed once. How events become messages is in `stream`.
+
+Thoughts are looked for where one of toolwire's reasoning parsers stands in front (`reasoning`): then
+all of the message is read here, in one go.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from ...core.parser import EventParser
+from ...formats import get_format
+from ...formats.parser import text_only
+from ...openai.answers import call_id, first_call
+from ...openai.constrain import constrain_request, reading_format
+from ...openai.message import Message, ToolCall, collect
+from ...openai.request import Request, read_parts
+from ..startup_checks import check_model
+from . import api as vllm_api
+from .anthropic import leave_out_unreadable_calls
+from .reasoning import ReasoningAdapter, claim
+from .stream import Stream
+
+
+class Adapter:
+    """The methods vLLM calls. `parser_class` puts vLLM's own ToolParser behind it."""
+
+    toolwire_format: str
+    _api: vllm_api.VllmApi
+    _checked: Any = None  # the tokenizer that was checked last: there is one for each server
+
+    engine_based_streaming = True
+    # `required` and named outputs come to us like any other, not to vLLM's own JSON reader.
+    supports_required_and_named = False
+
+    def __init__(self, tokenizer: Any, tools: Any = None, *rest: Any, **more: Any) -> None:
+        super().__init__(tokenizer, tools, *rest, **more)  # type: ignore[call-arg]
+        self._stream: Stream | None = None
+        self._responses = False
+        self._thoughts: ReasoningAdapter | None = claim(self, tokenizer)
+        self._whole: Message | None = None  # what `read_whole` has read
+        kind = type(self)
+        if kind._checked is not tokenizer:
+            # vLLM makes one parser when it starts, so what does not fit is said then.
+            kind._meet(tokenizer)
+            kind._checked = tokenizer
+
+    @classmethod
+    def _meet(cls, tokenizer: Any) -> None:
+        """A tokenizer that is new: raises where it can't work with the format."""
+        check_model(cls.toolwire_format, tokenizer)
+
+    # -- requests -----------------------------------------------------------------------------
+
+    def adjust_request(self, request: Any) -> Any:
+        """Markers that are special tokens have to be in the text."""
+        if self._read(request).choice.mode != "none":
+            request.skip_special_tokens = False
+        return request
+
+    def get_structural_tag(
+        self, request: Any, *, reasoning: bool = False, strict_level: Any = 0
+    ) -> Any:
+        """The constraint for this request, as xgrammar's class; None leaves the model free."""
+        read = self._read(request)
+        if not read.choice.forced and not self._api.envs.VLLM_ENFORCE_STRICT_TOOL_CALLING:
+            return None  # the operator leaves the model free in `auto`, whatever a tool says
+        every_schema = int(strict_level) >= 2
+        tag = constrain_request(self.toolwire_format, read, every_schema=every_schema).tag
+        return None if tag is None else self._api.StructuralTag.model_validate(tag)
+
+    def _read(self, request: Any) -> Request:
+        """vLLM itself says by which names the model knows the tools: those in a namespace, say."""
+        tools = self._api.get_function_tools(request.tools or []) or request.tools
+        parallel = request.parallel_tool_calls is not False
+        return read_parts(tools, request.tool_choice, parallel=parallel)
+
+    def _open(self, request: Request, asked: Any, inside: bool = False) -> EventParser | None:
+        """The core's parser for this request; None where text is just text. `inside`: it begins with
+        thoughts."""
+        front = self._thoughts
+        style = front.style if front is not None and front.asked else None
+        if request.choice.mode == "none":
+            if style is None:
+                return None
+            return EventParser(text_only(self.toolwire_format), None, style, inside)
+        if not request.choice.forced and _offers_an_answer(asked):
+            request = replace(request, choice=replace(request.choice, mode="required"))
+        format = reading_format(self.toolwire_format, request)
+        return EventParser(format, request.tools, style, inside)
+
+    @property
+    def skip_reasoning_parsing(self) -> bool:
+        """vLLM sets it where there is no reasoning parser."""
+        return self._thoughts is None
+
+    @skip_reasoning_parsing.setter
+    def skip_reasoning_parsing(self, skip: bool) -> None:
+        if skip:
+            self._thoughts = None
+
+    # -- a whole answer -----------------------------------------------------------------------
+
+    def read_whole(self, text: str, request: Any, inside: bool) -> Message:
+        """All of an answer, for the reasoning parser in front. The calls wait for `extract_tool_calls`,
+        which vLLM asks for next, with the message's content."""
+        self._whole = self._read_whole(text, request, inside)
+        return self._whole
+
+    def _read_whole(self, text: str, request: Any, inside: bool) -> Message:
+        read = self._read(request)
+        if getattr(request.tool_choice, "type", None) == "allowed_tools":
+            read = replace(read, choice=replace(read.choice, mode="none"))  # vLLM asks for no calls
+        parser = self._open(read, request, inside)
+        if parser is None:
+            return Message(text, [])
+        events = [*parser.feed(text), *parser.finish()]
+        return collect(events if read.parallel else first_call(events))
+
+    def extract_tool_calls(self, model_output: str, request: Any) -> Any:
+        message, self._whole = self._whole, None
+        if message is None:
+            message = self._read_whole(model_output, request, False)
+        calls = [self._whole_call(call) for call in message.tool_calls]
+        return self._api.ExtractedToolCallInformation(
+            tools_called=bool(calls), tool_calls=calls, content=message.content
+        )
+
+    def _whole_call(self, call: ToolCall) -> Any:
+        function = self._api.FunctionCall(name=call.name, arguments=call.arguments)
+        return self._api.ToolCall(id=call.id, function=function)
+
+    # -- a stream -----------------------------------------------------------------------------
+
+    def extract_tool_calls_streaming(
+        self,
+        previous_text: str,
+        current_text: str,
+        delta_text: str,
+        previous_token_ids: Sequence[int],
+        current_token_ids: Sequence[int],
+        delta_token_ids: Sequence[int],
+        request: Any,
+    ) -> Any:
+        return (self._stream or self._start(request)).feed(delta_text)
+
+    def _start(self, request: Any) -> Stream:
+        self._responses = hasattr(request, "input")
+        read = self._read(request)
+        inside = self._thoughts is not None and self._thoughts.stream_begins_inside()
+        parser = self._open(read, request, inside)
+        self._stream = Stream(parser, self._api.messages, call_id, single=not read.parallel)
+        return self._stream
+
+    def finish_streaming(self) -> Any:
+        """The end of the text: what was undecided goes out with the step's message."""
+        if self._stream is None:
+            return None
+        return self._stream.finish(_say_dropped if self._responses else None)
+
+    def get_remaining_unstreamed_args(self) -> str:
+        return ""
+
+
+def _say_dropped(text: str) -> None:
+    vllm_api.log.warning("Text after a call's last piece was dropped: %r", text)
+
+
+def _offers_an_answer(request: Any) -> bool:
+    """In `auto` with `response_format`, vLLM has the model write one or the other: calls as if one
+    were required, or the answer. So the calls are in the format of required ones."""
+    asked = getattr(request, "structured_outputs", None)
+    if asked is None or not asked.structural_tag:
+        return False
+    form = json.loads(asked.structural_tag).get("format")  # a user's own tag may have none
+    return isinstance(form, dict) and form.get("type") == "or"
+
+
+@cache
+def parser_class(format_name: str) -> Any:
+    """The ToolParser class of a format. `get_format` says so where there is none of that name."""
+    api = vllm_api.load()
+    leave_out_unreadable_calls()
+    name = get_format(format_name).name
+    members = {
+        "__module__": __name__,
+        "__doc__": f"Reads the tool calls of the format {name}.",
+        "toolwire_format": name,
+        "_api": api,
+        # Any name will do: it makes vLLM ask `get_structural_tag`, which is our own.
+        "structural_tag_model": f"toolwire_{name}",
+    }
+    return type(f"toolwire_{name}", (Adapter, api.ToolParser), members)

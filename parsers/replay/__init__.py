@@ -1,0 +1,1 @@
+"""What the gateway captured, run again: as it came, and split into other chunks."""

@@ -1,0 +1,85 @@
+"""What a client has in the end, from the bytes of an answer: text, calls and how it ended.
+
+Ids are left out: they are made anew each time. So is everything that says in how many pieces it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..gateway.responses_stream import ENDS
+from ..gateway.sse import EventSplitter
+from ..openai import Message, accumulate
+
+Json = dict[str, Any]
+
+
+def client_result(sent: bytes, api: str) -> Json:
+    """What a client makes of a stream. `api` is `chat` or `responses`."""
+    return _from_responses(sent) if api == "responses" else _from_chat(sent)
+
+
+def message_result(message: Message) -> Json:
+    calls = [{"name": call.name, "arguments": call.arguments} for call in message.tool_calls]
+    return {"content": message.content, "tool_calls": calls}
+
+
+def stream_objects(sent: bytes) -> Iterator[Json]:
+    """The JSON objects of a stream."""
+    splitter = EventSplitter(len(sent) + 1)
+    for event in [*splitter.feed(sent), *splitter.finish()]:
+        chunk = event.load()
+        if chunk is not None:
+            yield chunk
+
+
+def _from_chat(sent: bytes) -> Json:
+    deltas: dict[str, list[Json]] = {}
+    ends: dict[str, Any] = {}
+    for chunk in stream_objects(sent):
+        listed = chunk.get("choices")
+        for choice in listed if isinstance(listed, list) else ():
+            if isinstance(choice, dict):
+                index = str(choice.get("index", 0))
+                deltas.setdefault(index, []).append(_readable(choice.get("delta")))
+                ends[index] = choice.get("finish_reason") or ends.get(index)
+    choices = {
+        i: message_result(accumulate(deltas[i])) | {"finish_reason": ends[i]} for i in deltas
+    }
+    return choices["0"] if list(choices) == ["0"] else choices
+
+
+def _readable(delta: Any) -> Json:
+    """A delta as far as a client can use it."""
+    given = delta if isinstance(delta, dict) else {}
+    return given if isinstance(given.get("content"), str) else given | {"content": None}
+
+
+def _from_responses(sent: bytes) -> Json:
+    text: list[str] = []
+    arguments: dict[str, str] = {}
+    items: list[Any] = []
+    end: Json = {}
+    for event in stream_objects(sent):
+        kind, delta = event.get("type"), event.get("delta")
+        if kind == "response.output_text.delta" and isinstance(delta, str):
+            text.append(delta)
+        elif kind == "response.function_call_arguments.delta" and isinstance(delta, str):
+            place = str(event.get("output_index"))
+            arguments[place] = arguments.get(place, "") + delta
+        elif kind == "response.output_item.done":
+            items.append(_essence(event.get("item")))
+        elif kind in ENDS:
+            response = event.get("response")
+            output = response.get("output") if isinstance(response, dict) else None
+            listed = output if isinstance(output, list) else []
+            end = {"type": kind, "output": [_essence(item) for item in listed]}
+    return {"content": "".join(text) or None, "arguments": arguments, "items": items, "end": end}
+
+
+def _essence(item: Any) -> Any:
+    """An item of the output without its ids."""
+    if not isinstance(item, dict):
+        return item
+    return {key: value for key, value in item.items() if key not in ("id", "call_id")}

@@ -1,0 +1,117 @@
+"""The caller's tools by name, as a parser knows them: which shapes they come in is in `declarations`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ..errors import ToolwireError
+from .declarations import Declaration, declarations
+from .json_schema import DEEPEST, SchemaReading, too_deep
+from .kinds import ANY, Kind
+from .nested import Place, Places
+
+
+class Tool:
+    """One declared tool. Its schema is read when it is first called, and once."""
+
+    __slots__ = ("_arguments", "_kinds", "_parameters", "_properties", "_reading", "name", "schema")
+
+    def __init__(self, name: str, schema: Mapping[str, Any]) -> None:
+        self.name = name
+        self.schema = schema
+        self._reading: SchemaReading | None = None
+        self._properties: dict[str, Any] = {}
+        self._parameters: list[str] = []
+        self._kinds: dict[str, Kind] = {}
+        self._arguments: Place | None = None
+
+    def _read(self) -> SchemaReading:
+        if self._reading is None:
+            self._reading = SchemaReading(self.schema)
+            self._properties = self._reading.properties()
+            self._parameters = list(self._properties)
+        return self._reading
+
+    @property
+    def parameters(self) -> list[str]:
+        """In the schema's order."""
+        self._read()
+        return self._parameters
+
+    def declares(self, parameter: str) -> bool:
+        self._read()
+        return parameter in self._properties
+
+    def kind(self, parameter: str) -> Kind:
+        """The kind of the parameter's values; ANY where it is not declared."""
+        kind = self._kinds.get(parameter)
+        if kind is None:
+            kind = ANY
+            if self.declares(parameter):
+                kind = self._read().kind(self._properties[parameter])
+                self._kinds[parameter] = kind
+        return kind
+
+    @property
+    def arguments(self) -> Place:
+        """All arguments, as the place that their members stand in."""
+        if self._arguments is None:
+            self._arguments = Places(self._read()).place(self.schema)
+        return self._arguments
+
+
+UNDECLARED: Final = Tool("", {})
+
+
+def read_tools(tools: Any) -> dict[str, Tool] | None:
+    """The caller's tools by name; None where none are given at all."""
+    if tools is None:
+        return None
+    if not isinstance(tools, (list, tuple)):
+        raise ToolwireError(
+            f"tools must be a list of tool definitions, not {type(tools).__name__}: "
+            'pass [{"type": "function", "function": {"name": …, "parameters": {…}}}].'
+        )
+    found: dict[str, Tool] = {}
+    for place, entry in enumerate(tools):
+        for tool in _read_tool(entry, f"tools[{place}]"):
+            found[tool.name] = tool
+    return found or None
+
+
+def _read_tool(entry: Any, place: str) -> list[Tool]:
+    """What a tool declares: nothing where the server runs it, a web search and the like."""
+    if not isinstance(entry, Mapping):
+        raise ToolwireError(
+            f"{place} must be an object like "
+            '{"type": "function", "function": {"name": …, "parameters": {…}}}, '
+            f"not {type(entry).__name__}."
+        )
+    return [_read_declaration(found, place) for found in declarations(entry)]
+
+
+def _read_declaration(found: Declaration, place: str) -> Tool:
+    definition = found.definition
+    if not isinstance(definition, Mapping):
+        kind = "custom" if found.custom else "function"
+        raise ToolwireError(
+            f"{place}.{kind} must be an object with a name, not {type(definition).__name__}."
+        )
+    name = found.name
+    if not isinstance(name, str) or not name:
+        raise ToolwireError(f"{place} has no name: give the function a non-empty string as name.")
+    schema = found.parameters
+    if schema is None:
+        schema = {}
+    if not isinstance(schema, Mapping):
+        raise ToolwireError(
+            f"{place}: the parameters of {name!r} must be a JSON Schema object, "
+            f"not {type(schema).__name__}."
+        )
+    if too_deep(schema):
+        raise ToolwireError(
+            f"{place}: the parameters of {name!r} are nested more than {DEEPEST} levels deep. "
+            "Move what is inside into $defs, and refer to it."
+        )
+    return Tool(name, schema)

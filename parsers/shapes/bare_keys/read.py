@@ -1,0 +1,60 @@
+"""An object with keys that have no quotes, and strings in quotes of their own.
+
+call:NAME{k:<|"|>v<|"|>,n:42}
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
+from ...core.literals import Literals
+from ...core.loose import Dialect, LooseReader
+from ...core.names import read_word
+from ...core.window import Step
+from ..json_calls.read import JsonCallsReader
+
+if TYPE_CHECKING:
+    from . import BareKeys
+
+
+class BareKeysReader(ShapeReader):
+    """A prefix, a name, and an object with bare keys."""
+
+    def __init__(self, shape: BareKeys) -> None:
+        super().__init__(shape)
+        self._prefix: Literals = Literals([shape.prefix])
+        self._dialect = Dialect(quotes=(shape.quote, '"'), escapes=False, spacing_kept=False)
+        self._drift = JsonCallsReader(shape.drift)
+
+    def may_start(self, character: str) -> bool:
+        return self._prefix.may_start(character) or self._drift.may_start(character)
+
+    def read(self, run: Run) -> Step[Outcome]:
+        w = run.window
+        while (first := w.peek()) is None:
+            yield
+        if self._drift.may_start(first):
+            return (yield from self._drift.read(run))
+        while (prefix := self._prefix.here(w)) is None:
+            yield
+        if not prefix:
+            return NOTHING
+        w.take(w.pos + len(prefix))
+        while (name := read_word(w, run.delimiters)) is None:
+            yield
+        if not run.allowed(name):
+            return NOTHING
+        while w.space() is None:
+            yield
+        while (closer := run.closer()) is None:
+            yield
+        if closer:
+            run.call_without_arguments(name)
+            return CALL
+        if w.peek() != "{":
+            return NOTHING
+        run.start_call(name)
+        loose = LooseReader(w, run.delimiters, self._dialect)
+        run.out.end_call((yield from loose.container(run.out, run.tool(name).kind)))
+        return CALL

@@ -1,0 +1,302 @@
+"""A parameter's schema as an xgrammar format, in the three ways that wire formats write a value.
+
+`json`: as JSON. `text`: as it is, between tags, strings without quotes. `quoted`: JSON, but strings in
+the format's own quotes. The last two can't express every schema; `NotExpressible` says so, and the
+caller takes another road rather than a constraint that lets through what the schema forbids. What a
+schema says is read in `schema/`, once for parsers and grammars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..core.format import Format
+from ..core.shape import NotExpressible, Piece
+from ..schema.json_schema import SchemaReading, listed_values
+from ..schema.kinds import json_type
+from ..schema.standalone import definitions, finds_all, in_json_names, references
+from .values import dumps, write_value
+
+Schema = Mapping[str, Any]
+
+#: One space or newline between the parts of a JSON value is enough. A model that is held to a
+#: grammar may otherwise write spaces for ever.
+_SPACE = {"max_whitespace_cnt": 1}
+
+#: What says nothing about a value.
+_NOTES = frozenset(
+    {"type", "title", "description", "default", "examples", "deprecated", "$comment", "nullable"}
+)
+#: Where no parameter is required, any may be the first, and each makes an alternative of all that
+#: follow: more of them than this would make a large grammar.
+MOST_OPTIONAL = 40
+
+_COMBINED = frozenset({"allOf", "not", "if", "then", "else", "dependentSchemas"})
+_ALTERNATIVES = ("anyOf", "oneOf")
+
+
+def const(text: str) -> Piece:
+    return {"type": "const_string", "value": text}
+
+
+def sequence(*elements: Piece) -> Piece:
+    return elements[0] if len(elements) == 1 else {"type": "sequence", "elements": list(elements)}
+
+
+def either(*elements: Piece) -> Piece:
+    return elements[0] if len(elements) == 1 else {"type": "or", "elements": list(elements)}
+
+
+def tag(begin: str, content: Piece, end: str) -> Piece:
+    return {"type": "tag", "begin": begin, "content": content, "end": end}
+
+
+def optional(content: Piece) -> Piece:
+    return {"type": "optional", "content": content}
+
+
+def json_value(schema: Schema, sorted_keys: bool = False) -> Piece:
+    """A value as JSON, its keys in the order of the schema's properties, or in alphabetical order."""
+    return {
+        "type": "json_schema",
+        "json_schema": in_json_names(schema, sorted_keys),
+        **_SPACE,
+    }
+
+
+def json_object(parameters: Schema | None, sorted_keys: bool = False) -> Piece:
+    """A whole set of arguments as JSON. Arguments are always an object."""
+    schema = dict(parameters or {})
+    if not {"$ref", *_ALTERNATIVES, *_COMBINED} & set(schema):
+        schema["type"] = "object"
+    return json_value(schema, sorted_keys)
+
+
+class Parameters:
+    """A tool's parameters as a plain list of properties, which is all that tags can write."""
+
+    def __init__(self, parameters: Schema | None) -> None:
+        root: Schema = parameters or {}
+        self._reading = SchemaReading(root)
+        for part in self._reading.parts():
+            if {*_ALTERNATIVES, "patternProperties", "minProperties", *_COMBINED} & set(part):
+                raise NotExpressible("combined schemas")
+            reference = part.get("$ref")
+            if isinstance(reference, str) and self._reading.target(reference) is None:
+                raise NotExpressible("a reference to nothing")
+        self.properties = self._reading.properties()
+        required = self._reading.required()
+        self.required = frozenset(required)
+        #: in the order in which they are written
+        self.names = list(dict.fromkeys([*self.properties, *required]))
+        self._definitions = definitions(root)
+        self._defined = finds_all(self._definitions)
+
+    def schema(self, name: str) -> dict[str, Any]:
+        """A property's schema, able to stand alone."""
+        given = self.properties.get(name)
+        if not isinstance(given, Mapping):
+            return {}
+        found = self._reading.resolved(given)
+        if found is None or (found is not given and set(given) - _NOTES - {"$ref"}):
+            raise NotExpressible("a reference to nothing, or one with more beside it")
+        if not any(references(found)):
+            return dict(found)
+        if not self._defined or not finds_all(found):
+            raise NotExpressible("a reference to something else than a definition")
+        return {**found, **self._definitions}
+
+
+def listed(parameters: Parameters, values: Mapping[str, Piece], separator: str = "") -> Piece:
+    """The required values and any of the optional ones, in the order of `values`."""
+    names = list(values)
+    if not separator:
+        pieces = [values[n] if n in parameters.required else optional(values[n]) for n in names]
+        return sequence(*pieces) if pieces else const("")
+
+    def later(name: str) -> Piece:
+        piece = sequence(const(separator), values[name])
+        return piece if name in parameters.required else optional(piece)
+
+    first = next((i for i, name in enumerate(names) if name in parameters.required), None)
+    if first is not None:
+        sooner = [optional(sequence(values[name], const(separator))) for name in names[:first]]
+        return sequence(*sooner, values[names[first]], *map(later, names[first + 1 :]))
+    if len(names) > MOST_OPTIONAL:
+        raise NotExpressible("many optional parameters")
+    starts = [
+        sequence(values[name], *map(later, names[place + 1 :])) for place, name in enumerate(names)
+    ]
+    return optional(either(*starts)) if starts else const("")
+
+
+def types_of(schema: Schema) -> frozenset[str]:
+    """The JSON types that a schema allows, as the core reads them; empty where it names none."""
+    return SchemaReading(schema).types()
+
+
+def values_of(schema: Schema) -> list[Any] | None:
+    """The only values allowed, where the schema lists them."""
+    reading = SchemaReading(schema)
+    values = reading.values()
+    if values is None and any(listed_values(part) is not None for part in reading.parts()):
+        raise NotExpressible("values, or something else")
+    return values
+
+
+def is_combined(schema: Schema) -> bool:
+    """Whether something has to fit several schemas at once, which only JSON's own grammar keeps."""
+    return any(_COMBINED & set(part) for part in SchemaReading(schema).parts())
+
+
+def is_plain(schema: Any) -> bool:
+    """Whether a schema says only what types a value may have, and how long a string may be."""
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, Mapping) or set(part) - _NOTES - {*_ALTERNATIVES, "maxLength"}:
+            return False
+        waiting += [member for word in _ALTERNATIVES for member in part.get(word) or ()]
+    return True
+
+
+def nothing_but(schema: Schema, words: set[str]) -> None:
+    """Raises where a schema says more than these words do."""
+    if set(schema) - _NOTES - words:
+        raise NotExpressible("a narrower schema")
+
+
+def split_by_string(schema: Schema) -> list[tuple[bool, dict[str, Any]]]:
+    """The schema's strings, and its other values: for tags that say which of them a value is."""
+    if is_combined(schema):
+        raise NotExpressible("combined schemas")
+    values = values_of(schema)
+    if values is not None:
+        parts = [
+            (kind, [v for v in values if isinstance(v, str) is kind]) for kind in (True, False)
+        ]
+        return [(kind, {"enum": part}) for kind, part in parts if part]
+    types = types_of(schema)
+    others = sorted(types - {"string"})
+    if types <= {"string"} or not (types - set(others)):
+        return [(not others, dict(schema))]
+    if not is_plain(schema):
+        raise NotExpressible("a string or something narrower")
+    return [(True, _its_string(schema)), (False, {"type": others})]
+
+
+def split_by_type(schema: Schema) -> list[tuple[str, dict[str, Any]]]:
+    """The values of a schema without strings, by their JSON type. A number may be a whole one, too."""
+    values = values_of(schema)
+    if values is not None:
+        found: dict[str, list[Any]] = {}
+        for value in values:
+            found.setdefault(str(json_type(dumps(value))), []).append(value)
+        return [(kind, {"enum": members}) for kind, members in found.items()]
+    types = types_of(schema)
+    types |= {"integer"} if "number" in types else set()
+    if len(types) == 1:
+        return [(next(iter(types)), dict(schema))]
+    if types == {"integer", "number"} and "type" in schema:
+        return [("integer", {**schema, "type": "integer"}), ("number", dict(schema))]
+    if not is_plain(schema):
+        raise NotExpressible("one of several types, and narrower")
+    return [(kind, {"type": kind}) for kind in sorted(types)]
+
+
+def _its_string(schema: Schema) -> dict[str, Any]:
+    """The string among the alternatives of a plain schema."""
+    lengths = [part.get("maxLength") for part in SchemaReading(schema).parts()]
+    known = [length for length in lengths if isinstance(length, int)]
+    return {"type": "string", "maxLength": min(known)} if known else {"type": "string"}
+
+
+def text_value(schema: Schema, excluded: Sequence[str], python_words: bool) -> Piece:
+    """A value between tags. Strings may hold anything but `excluded`, the format's own literals."""
+    if is_combined(schema):
+        raise NotExpressible("combined schemas")
+    values = values_of(schema)
+    if values is not None:
+        spellings = [s for value in values for s in _text_spellings(value, python_words)]
+        return either(*map(const, dict.fromkeys(spellings)))
+    types = types_of(schema)
+    if types and "string" not in types:
+        return json_or_words(schema, python_words)
+    if len(types) <= 1:
+        return any_text(schema, excluded)
+    if not is_plain(schema):
+        raise NotExpressible("a string or something narrower")
+    return any_text(_its_string(schema), excluded)
+
+
+def _text_spellings(value: Any, python_words: bool) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return list(dict.fromkeys([write_value(value, python_words), dumps(value)]))
+
+
+def json_or_words(schema: Schema, python_words: bool) -> Piece:
+    """A value as JSON; with `python_words`, `True`, `False` and `None` are values, too."""
+    if not python_words or is_combined(schema):
+        return json_value(schema)
+    reading = SchemaReading(schema)
+    values = reading.values()
+    if values is not None:
+        allowed = [value for value in values if value is None or isinstance(value, bool)]
+    else:
+        types = reading.types() or {"boolean", "null"}
+        allowed = [True, False] if "boolean" in types else []
+        allowed += [None] if "null" in types else []
+    if not allowed:
+        return json_value(schema)
+    return either(*(const(write_value(value, True)) for value in allowed), json_value(schema))
+
+
+def any_text(schema: Schema, excluded: Sequence[str]) -> Piece:
+    """A string. Of what a schema can ask of one, only the greatest length can be kept here."""
+    if any(_overlaps_itself(literal) for literal in excluded):
+        raise NotExpressible("a delimiter that the text's last characters can begin")
+    piece: Piece = {"type": "any_text", "excludes": list(excluded)}
+    longest = schema.get("maxLength")
+    if isinstance(longest, int):
+        piece["max_chars"] = longest
+    if set(schema) - _NOTES - {"maxLength"}:
+        raise NotExpressible("a string with a pattern or a least length")
+    return piece
+
+
+def _overlaps_itself(literal: str) -> bool:
+    """Whether a text without `literal` can end so that with `literal` behind it, it stands there sooner:
+    `a'` and then `''`."""
+    return any(literal.startswith(literal[-length:]) for length in range(1, len(literal)))
+
+
+def quoted_value(schema: Schema, quote: str) -> Piece:
+    """JSON with strings in quotes of the format's own; none inside arrays and objects."""
+    if is_combined(schema):
+        raise NotExpressible("combined schemas")
+    values = values_of(schema)
+    if values is not None:
+        return either(*(const(_in_quotes(value, quote)) for value in values))
+    types = types_of(schema)
+    if types == {"string"}:
+        return sequence(const(quote), any_text(schema, [quote]), const(quote))
+    if types and types <= {"number", "integer", "boolean", "null"}:
+        return json_value(schema)
+    raise NotExpressible("nested values in a dialect of their own")
+
+
+def _in_quotes(value: Any, quote: str) -> str:
+    if isinstance(value, str):
+        return f"{quote}{value}{quote}"
+    if isinstance(value, (dict, list)):
+        raise NotExpressible("nested values in a dialect of their own")
+    return dumps(value)
+
+
+def text_up_to_end(format: Format) -> Piece:
+    """Arguments of which nothing is asked but that they end."""
+    layout = format.written
+    end = layout.after_arguments().strip() or layout.section_end.strip()
+    return {"type": "any_text", "excludes": [end]}

@@ -1,0 +1,62 @@
+"""Calls as JSON objects, alone or in an array: `{"name": "NAME", "arguments": {…}}`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ...core.format import Format
+from ...core.layout import Layout
+from ...core.samples import Call, Inferred, Sample
+from ...core.shape import NotExpressible, Piece, Shape
+from ...schema.tools import Tool
+from ..json_arguments import JsonArguments
+from ..values import dumps
+from .infer import find, infer
+from .read import JsonCallsReader
+
+
+@dataclass(frozen=True, slots=True)
+class JsonCalls(JsonArguments, Shape):
+    """Calls as JSON objects."""
+
+    looks: ClassVar[str] = '{"name": "NAME", "arguments": {…}}'
+
+    name_keys: tuple[str, ...] = ("name",)
+    argument_keys: tuple[str, ...] = ("arguments", "parameters")
+    name_is_key: bool = False
+    #: objects are written as Python writes them: `{'name': 'NAME', 'arguments': {'k': True}}`
+    python: bool = False
+    #: names that say that nothing is called
+    no_call: tuple[str, ...] = ()
+
+    def read(self) -> JsonCallsReader:
+        return JsonCallsReader(self)
+
+    def write(self, arguments: Mapping[str, Any], layout: Layout) -> str:
+        return repr(arguments) if self.python else JsonArguments.write(self, arguments, layout)
+
+    def write_name(self, name: str) -> str:
+        text = dumps(name)[1:-1]
+        return text.replace("'", "\\'") if self.python else text
+
+    def constrain(self, parameters: Any, format: Format) -> Piece:
+        if self.python:
+            raise NotExpressible("values as Python writes them")
+        return JsonArguments.constrain(self, parameters, format)
+
+    def any_arguments(self, format: Format) -> Piece | None:
+        return None if self.python else JsonArguments.any_arguments(self, format)
+
+    @classmethod
+    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
+        return infer(cls, samples)
+
+    @classmethod
+    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
+        return find(text, tools)
+
+    @property
+    def bare_start(self) -> str:
+        return r"\{|\[|```"

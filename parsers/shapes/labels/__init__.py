@@ -1,0 +1,41 @@
+"""Labelled lines: `name: NAME`, and below it `arguments: {…}`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from ...core.samples import Call, Inferred, Sample
+from ...core.shape import Shape, check_spellings, refuse_suffix
+from ...schema.tools import Tool
+from ..json_arguments import JsonArguments
+from ..json_calls import JsonCalls
+from .infer import find, infer
+from .read import LabelsReader
+
+
+@dataclass(frozen=True, slots=True)
+class Labels(JsonArguments, Shape):
+    """Labelled lines."""
+
+    looks: ClassVar[str] = "name: NAME, and a line arguments: {…}"
+
+    name_label: str = "name"
+    argument_labels: tuple[str, ...] = ("arguments", "parameters")
+    drift: JsonCalls = field(default_factory=JsonCalls)
+
+    def __post_init__(self) -> None:
+        check_spellings(self)
+        refuse_suffix("Labels", self.name_label, *self.argument_labels)
+
+    def read(self) -> LabelsReader:
+        return LabelsReader(self)
+
+    @classmethod
+    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
+        return infer(cls, samples)
+
+    @classmethod
+    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
+        return find(text, tools)

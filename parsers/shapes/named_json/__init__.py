@@ -1,0 +1,51 @@
+"""The name in markup, the arguments as JSON: `NAME[ARGS]{…}`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from ...core.samples import Call, Inferred, Sample
+from ...core.shape import Shape, check_pattern, check_spellings
+from ...schema.tools import Tool
+from ..json_arguments import JsonArguments
+from ..json_calls import JsonCalls
+from .infer import infer, named_objects
+from .read import NamedJsonReader
+
+
+@dataclass(frozen=True, slots=True)
+class NamedJson(JsonArguments, Shape):
+    """A name, perhaps an id, a separator, and the arguments."""
+
+    looks: ClassVar[str] = "NAME[ARGS]{…}"
+
+    #: what stands between name and arguments; a newline will do where this is empty
+    separator: tuple[str, ...] = ()
+    #: what stands before the call's id, where it has one
+    id_separator: tuple[str, ...] = ()
+    #: how to take the name out of the header; the whole header is then the call's id
+    header: str = ""
+    drift: JsonCalls = field(default_factory=JsonCalls)
+    #: what stands between the call's id and the name, where the id comes first
+    name_separator: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_spellings(self)
+        check_pattern("NamedJson.header", self.header)
+
+    def read(self) -> NamedJsonReader:
+        return NamedJsonReader(self)
+
+    @classmethod
+    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
+        return infer(cls, samples)
+
+    @classmethod
+    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
+        return named_objects(text, tools)
+
+    @property
+    def inner_delimiters(self) -> tuple[str, ...]:
+        return (*self.separator, *self.id_separator, *self.name_separator)

@@ -1,0 +1,123 @@
+"""The name in markup, the arguments as JSON.
+
+    NAME\\n{…}        NAME[ARGS]{…}        functions.NAME:0<|tool_call_argument_begin|>{…}
+    ID<|tool_call:name|>NAME<|tool_call:args|>{…}
+
+A whole JSON object or array in the same place (a model that drifts) is read as such.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
+from ...core.jsontext import VALUE_START, read_arguments
+from ...core.literals import Literals
+from ...core.names import Word, read_word, word_before
+from ...core.window import Matches, Step, Window
+from ..json_calls.read import JsonCallsReader
+
+if TYPE_CHECKING:
+    from . import NamedJson
+
+
+class NamedJsonReader(ShapeReader):
+    """A name, perhaps an id, a separator, and the arguments."""
+
+    def __init__(self, shape: NamedJson) -> None:
+        super().__init__(shape)
+        self._separator: Literals = Literals(shape.separator)
+        self._id_separator: Literals = Literals(shape.id_separator)
+        self._word: Word = word_before(
+            [*shape.separator, *shape.id_separator, *shape.name_separator]
+        )
+        self._name_separator: Literals = Literals(shape.name_separator)
+        self._header: Matches | None = re.compile(shape.header).fullmatch if shape.header else None
+        self._drift = JsonCallsReader(shape.drift)
+
+    def may_start(self, character: str) -> bool:
+        return self._drift.may_start(character)
+
+    def read(self, run: Run) -> Step[Outcome]:
+        w = run.window
+        while (first := w.peek()) is None:
+            yield
+        if self._drift.may_start(first):
+            return (yield from self._drift.read(run))
+        if not run.inside_all():
+            return NOTHING
+        while (header := read_word(w, run.delimiters, self._word)) is None:
+            yield
+        while (space := w.space()) is None:
+            yield
+        before = ""
+        if self._name_separator and (yield from self._skip(w, self._name_separator)):
+            before = header
+            while (header := read_word(w, run.delimiters, self._word)) is None:
+                yield
+            while (space := w.space()) is None:
+                yield
+        name, id = self._name_and_id(header)
+        if not run.allowed(name):
+            return NOTHING
+        id = before or id
+        if self._id_separator and (yield from self._skip(w, self._id_separator)):
+            while (word := read_word(w, run.delimiters, self._word)) is None:
+                yield
+            id = word or None
+            while (space := w.space()) is None:
+                yield
+        separated = (yield from self._skip(w, self._separator)) or "\n" in space
+        return (yield from self._arguments(run, name, id, separated))
+
+    def read_arguments(self, run: Run, name: str) -> Step[Outcome]:
+        """Whatever stands in the part is the arguments: JSON, or text as it is."""
+        w = run.window
+        run.start_call(name)
+        if w.peek() == "{":
+            run.out.end_call((yield from read_arguments(w, run.delimiters, run.out)))
+            return CALL
+        while True:
+            run.out.write(w.take(len(w.text)))
+            if w.eof:
+                break
+            yield
+        run.out.end_call(True)
+        return CALL
+
+    def _arguments(self, run: Run, name: str, id: str | None, separated: bool) -> Step[Outcome]:
+        """Behind a name and what separates it from the arguments."""
+        w = run.window
+        while (first := w.peek()) is None:
+            yield
+        if first == "`":
+            yield from run.skip_fence()
+            while (first := w.peek()) is None:
+                yield
+        while (closer := run.closer()) is None:
+            yield
+        if closer:
+            run.call_without_arguments(name, id)
+            return CALL
+        if first != "{" and not (separated and first in VALUE_START):
+            return NOTHING
+        run.start_call(name, id)
+        run.out.end_call((yield from read_arguments(w, run.delimiters, run.out)))
+        return CALL
+
+    def _name_and_id(self, header: str) -> tuple[str, str | None]:
+        if self._header is None:
+            return header, None
+        found = self._header(header)
+        return (found["name"] or "", header) if found else ("", None)
+
+    def _skip(self, w: Window, spellings: Literals) -> Step[bool]:
+        """Read one of these, and the whitespace behind it, if it stands here."""
+        while (found := spellings.here(w)) is None:
+            yield
+        if found:
+            w.take(w.pos + len(found))
+            while w.space() is None:
+                yield
+        return bool(found)

@@ -1,0 +1,97 @@
+"""A tag for the call and one for each parameter, or one for each key and each value.
+
+<function=NAME><parameter=K>V</parameter></function>
+NAME<arg_key>K</arg_key><arg_value>V</arg_value>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from ...core.format import Format
+from ...core.layout import Layout
+from ...core.literals import any_of
+from ...core.samples import Call, Inferred, Sample
+from ...core.shape import Piece, Shape
+from ...schema.tools import Tool
+from ..grammar import text_up_to_end
+from ..json_calls import JsonCalls
+from .constrain import constrain
+from .find import find
+from .infer import infer
+from .read import TagsReader
+from .tag import Tag
+from .write import written
+
+__all__ = ["Tag", "Tags"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tags(Shape):
+    """Tags for calls and parameters."""
+
+    looks: ClassVar[str] = "<do=NAME><with=K>V</with></do>"
+
+    call: Tag | None
+    parameter: Tag
+    parameter_close: tuple[str, ...]
+    close: tuple[str, ...] = ()
+    #: what stands between a name without tag and the first parameter
+    separator: tuple[str, ...] = ()
+    #: a value stands on lines of its own: the newline on each side of it belongs to the tags
+    value_on_own_lines: bool = False
+    drift: JsonCalls = field(default_factory=JsonCalls)
+    #: what may stand before arguments that are one JSON object (what closes that is in `close`)
+    json_open: tuple[str, ...] = ()
+    #: parameters whose value is all arguments if it is an object and the tool has no such parameter
+    wrapped_in: tuple[str, ...] = ()
+
+    def read(self) -> TagsReader:
+        return TagsReader(self)
+
+    def write(self, arguments: Mapping[str, Any], layout: Layout) -> str:
+        return written(arguments, layout, self.parameter)
+
+    def write_name(self, name: str) -> str:
+        return self.call.written(name) if self.call else name
+
+    def example(self, layout: Layout) -> str:
+        return written({"K": "V"}, layout, self.parameter)
+
+    def constrain(self, parameters: Any, format: Format) -> Piece:
+        return constrain(parameters, format)
+
+    def any_arguments(self, format: Format) -> Piece:
+        return text_up_to_end(format)
+
+    @classmethod
+    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
+        return infer(cls, samples)
+
+    @classmethod
+    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
+        return find(text, tools)
+
+    def with_value_lines(self, lines: bool) -> Tags:
+        return replace(self, value_on_own_lines=lines)
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        return self.call.begin if self.call else ()
+
+    @property
+    def closers(self) -> tuple[str, ...]:
+        return self.close
+
+    @property
+    def bare_start(self) -> str:
+        return any_of(self.heads)
+
+    @property
+    def inner_delimiters(self) -> tuple[str, ...]:
+        tag = self.parameter
+        between = [tag.key_close, tag.type_begin, tag.type_end, tag.end if tag.end != ">" else ""]
+        inside = [literal for literal in between if literal]
+        return (*tag.begin, *inside, *self.parameter_close, *self.separator, *self.json_open)

@@ -1,0 +1,80 @@
+"""The grammar of parameters in tags: one after the other, in the order of the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ...core.format import Format
+from ...core.layout import TypeMark
+from ...core.literals import SUFFIX
+from ...core.shape import Piece
+from ..grammar import (
+    Parameters,
+    Schema,
+    either,
+    listed,
+    split_by_string,
+    split_by_type,
+    tag,
+    text_value,
+)
+from .write import parameter_begin
+
+if TYPE_CHECKING:
+    from . import Tags
+
+
+def constrain(parameters: Any, format: Format) -> Piece:
+    found = Parameters(parameters)
+    names = sorted(found.names) if format.written.sorted_keys else found.names
+    values = {name: _parameter(found.schema(name), name, format) for name in names}
+    return listed(found, values, format.written.parameter_separator)
+
+
+def _parameter(schema: Schema, name: str, format: Format) -> Piece:
+    layout = format.written
+    shape: Tags = format.shape  # type: ignore[assignment]
+    excluded = _literals(format)
+    if layout.type is None:
+        kinds: Iterable[tuple[str, Schema]] = [("", schema)]
+    else:
+        kinds = [
+            (word, part)
+            for is_string, strings_or_others in split_by_string(schema)
+            for word, part in _words(layout.type, is_string, strings_or_others)
+        ]
+    return either(
+        *(
+            tag(
+                parameter_begin(shape.parameter.written(name), word, layout),
+                text_value(part, excluded, layout.python_words),
+                layout.value_end,
+            )
+            for word, part in kinds
+        )
+    )
+
+
+def _words(mark: TypeMark, is_string: bool, schema: Schema) -> Iterable[tuple[str, Schema]]:
+    """The words that are written for values of a schema, each with the values that it is for."""
+    if is_string:
+        return [(mark.string, schema)]
+    if mark.other:
+        return [(mark.other, schema)]
+    parts: dict[str, Schema] = {}
+    for json_type, part in split_by_type(schema):
+        word = mark.word(json_type)
+        if "enum" in part and word in parts:
+            part = {"enum": [*parts[word]["enum"], *part["enum"]]}
+        parts[word] = part  # numbers come behind whole numbers, and are all of them
+    return parts.items()
+
+
+def _literals(format: Format) -> list[str]:
+    """What a string between tags can't have in it."""
+    shape: Tags = format.shape  # type: ignore[assignment]
+    around = [s for wrapper in format.wrappers for s in wrapper.open + wrapper.close]
+    parameter = (*shape.parameter.begin, *shape.parameter_close)
+    literals = [*around, *shape.heads, *shape.close, *parameter]
+    return list(dict.fromkeys(literal.partition(SUFFIX)[0] for literal in literals))

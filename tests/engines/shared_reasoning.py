@@ -1,0 +1,118 @@
+"""Thoughts inside an engine's own classes: the client gets what the core reads, in every style, however
+calls and thoughts stand to each other.
+
+A base for the tests of both engines: each says how its classes are driven, as its server does.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import toolwire
+from engine_cases import ADD_ONE_TWO, ONE_TWO, TOOLS, written
+from toolwire.formats.parser import text_only
+
+#: For each style a format whose models mark their thoughts so.
+FORMATS = {
+    toolwire.get_format(name).reasoning.name: name
+    for name in reversed(toolwire.list_formats())
+    if toolwire.get_format(name).reasoning.name != "think"
+}
+STYLES = [(style, FORMATS.get(style, "hermes")) for style in toolwire.list_reasoning()]
+#: More formats for the style that most have: calls in other shapes, and with special openers.
+STYLES += [("think", name) for name in ("qwen3_coder", "kimi_k2", "glm45", "deepseek_v3", "json")]
+#: How many tokens come in a step.
+STEPS = (1, 3, 7, 100_000)
+
+
+def texts(style_name: str, format: str) -> dict[str, tuple[str, bool]]:
+    """What a model writes, and whether the prompt has opened its thoughts."""
+    style = toolwire.get_reasoning(style_name)
+    opener, closer, call = style.open[0], style.close[0], written(format)
+    wrappers = toolwire.get_format(format).wrappers
+    named = wrappers[0].open[0] if wrappers else "a call"
+    opened = {
+        "closed": f"Let me see.{closer}\n\nDone.",
+        "right behind": f"Let me see.{closer}\n\n{call}",
+        "in closed thoughts": f"Try\n{call}\nso.{closer}Answer.",
+        "in closed thoughts, and right behind": f"Try\n{call}{closer}\n\n{call}",
+        "unclosed": f"Let me see.\n{call}",
+        "unclosed, several": f"Let me see.\n{call}\n{call}",
+        "unclosed, text": "Let me see. Well",
+        "between": f"One.{closer}\n{call}\n{opener}Two.{closer}\n{call}",
+        "named": f"I could use {named} here. Fine.{closer}Answer.",
+        "again": f"One.{closer}Ok. {opener}Two.{closer} Done.",
+        "cut": f"Let me see.{closer}\n\n{call}"[:-4],
+        "closed twice": f"Let me see.{closer}Answer.{closer}More.",
+        "code": f"One.{closer}Write `{closer}` or `{opener}`.",
+    }
+    return {
+        **{f"{name}, by the prompt": (text, True) for name, text in opened.items()},
+        **{name: (opener + text, False) for name, text in opened.items()},
+        "spelled out all the same": (f"{opener}Hm.{closer}Yes.", True),
+        "skipped": (f"{closer}\n\n{call}", False),
+        "none": (f"Well.\n{call}", False),
+        "no call either": ("Well. 1 < 2", False),
+    }
+
+
+#: For a real server with `toolwire_think` in front of `toolwire_hermes`: what the model writes, and what
+#: a client has in the end: thoughts, content, calls.
+CALL = ("add", ONE_TWO)
+SERVED = {
+    "between": (
+        f"<think>One.</think>\n\n{ADD_ONE_TWO}\n<think>Two.</think>\n{ADD_ONE_TWO}",
+        ("One.Two.", "", [CALL, CALL]),
+    ),
+    "unclosed": (f"<think>Let me see.\n{ADD_ONE_TWO}", ("Let me see.", "", [CALL])),
+    "in closed thoughts": (
+        f"<think>Try {ADD_ONE_TWO} so.</think>Answer.",
+        (f"Try {ADD_ONE_TWO} so.", "Answer.", []),
+    ),
+    "none": ("Just text.", ("", "Just text.", [])),
+}
+
+Got = tuple[list[tuple[str, str]], str | None, str | None]
+
+
+class Thoughts(ABC):
+    @abstractmethod
+    def answers(
+        self, style: str, format: str | None, text: str, inside: bool, tools: Any
+    ) -> Iterator[Got]:
+        """The calls, the content and the thoughts that a client has in the end: streamed in each of
+        `STEPS`, and not streamed. Without a format, there is no tool parser."""
+
+    def check(
+        self, style: str, format: str | None, text: str, inside: bool, tools: Any = TOOLS
+    ) -> None:
+        kind = format if format and tools else text_only("json")
+        expected = toolwire.parse(kind, text, tools, reasoning=style, in_reasoning=inside)
+        calls = [(call.name, call.arguments) for call in expected.tool_calls]
+        for got in self.answers(style, format, text, inside, tools):
+            assert got == (calls, expected.content, expected.reasoning), text
+
+    @pytest.mark.parametrize(("style", "format"), STYLES)
+    def test_every_way_of_calling(self, style: str, format: str) -> None:
+        for text, inside in texts(style, format).values():
+            self.check(style, format, text, inside)
+
+    @pytest.mark.parametrize(("style", "format"), STYLES)
+    def test_requests_without_tools(self, style: str, format: str) -> None:
+        """Nothing is a call then, and thoughts are thoughts."""
+        for text, inside in texts(style, format).values():
+            self.check(style, format, text, inside, tools=[])
+
+    @pytest.mark.parametrize(("style", "format"), STYLES)
+    def test_without_a_tool_parser(self, style: str, format: str) -> None:
+        every = texts(style, format)
+        for name in ("closed", "unclosed, text", "skipped", "no call either"):
+            for text, inside in (every[name], every.get(f"{name}, by the prompt", every[name])):
+                self.check(style, None, text, inside, tools=[])
+
+    def test_a_call_of_an_undeclared_tool_in_open_thoughts_is_a_thought(self) -> None:
+        call = written("hermes", name="unknown")
+        self.check("think", "hermes", f"<think>Let me see.\n{call}", False)

@@ -1,0 +1,103 @@
+"""Written, constrained, read: the three prove each other, for every format, with real schemas.
+
+What is written, the grammar accepts; what the grammar generates is read, and fits the schema. (That what
+is written is read back is in tests/formats/test_write.py; it needs no xgrammar.)
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+import toolwire
+import xgrammar
+from engine_grammar import KEYS, make_compiler, walk
+from hypothesis import HealthCheck, given, settings
+from toolwire import Format, ToolwireError, constrain
+
+from tests.formats.laid_out import laid_out
+from tests.real_schemas import TOOLS, calls
+
+DECLARED = list(TOOLS.values())
+SOME = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+each_format = pytest.mark.parametrize("name", toolwire.list_formats())
+
+
+@pytest.fixture(scope="module")
+def compiler() -> Any:
+    return make_compiler()
+
+
+def names(schema: Any) -> set[str]:
+    """The names of all properties in a schema."""
+    parts = schema.values() if isinstance(schema, dict) else schema
+    own = schema.get("properties", ()) if isinstance(schema, dict) else ()
+    return set(own).union(*(names(part) for part in parts if isinstance(part, dict | list)))
+
+
+def test_chance_knows_how_every_element_ends() -> None:
+    assert names(DECLARED) <= set(KEYS), "add the names of new parameters to engine_grammar.KEYS"
+
+
+def check_accepted(compiler: Any, format: str | Format, some: list[dict[str, Any]]) -> None:
+    """The grammar for these tools accepts the calls as they are written."""
+    used = [TOOLS[name] for name in dict.fromkeys(call["name"] for call in some)]
+    found = constrain(format, used, "required")
+    try:
+        text = toolwire.write(found.format, some, used)
+    except ToolwireError:
+        return  # what can't be written, no grammar has to accept
+    matcher = xgrammar.GrammarMatcher(
+        compiler.compile_structural_tag(xgrammar.StructuralTag.model_validate(found.tag))
+    )
+    assert matcher.accept_string(text), text
+    assert matcher.accept_token(0), f"the grammar wants more after {text}"
+
+
+def check_read(compiler: Any, format: str | Format, names: list[str], seed: int) -> None:
+    """A text drawn from the grammar is calls, and they fit."""
+    used = [TOOLS[name] for name in names]
+    found = constrain(format, used, "required")
+    text = walk(compiler, found.tag, seed)
+    message = toolwire.parse(found.format, text, used)
+    assert message.content is None, text
+    assert message.tool_calls, text
+    for call in message.tool_calls:
+        assert call.complete, text
+        schema = TOOLS[call.name]["function"]["parameters"]
+        jsonschema.validate(json.loads(call.arguments), schema)
+
+
+@each_format
+@SOME
+@given(some=calls())
+def test_what_is_written_the_grammar_accepts(
+    name: str, some: list[dict[str, Any]], compiler: Any
+) -> None:
+    check_accepted(compiler, name, some)
+
+
+@each_format
+def test_what_the_grammar_generates_is_read(name: str, compiler: Any) -> None:
+    for seed, tool in enumerate(TOOLS):
+        check_read(compiler, name, [tool], seed)
+        check_read(compiler, name, [tool, "read_file"], seed)
+
+
+@SOME
+@given(spec=laid_out(), some=calls())
+def test_what_users_formats_write_their_grammar_accepts(
+    spec: Format, some: list[dict[str, Any]], compiler: Any
+) -> None:
+    check_accepted(compiler, spec, some)
+
+
+@SOME
+@given(spec=laid_out(), some=calls(most=2))
+def test_what_the_grammar_of_users_formats_generates_is_read(
+    spec: Format, some: list[dict[str, Any]], compiler: Any
+) -> None:
+    names = list(dict.fromkeys(call["name"] for call in some))
+    check_read(compiler, spec, names, seed=len(json.dumps(some)))

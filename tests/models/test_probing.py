@@ -1,0 +1,178 @@
+"""Templates that are hard to ask, and those that only hint at what they mean."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toolwire import ToolwireError, get_format, list_formats
+from toolwire.engines.startup_checks import check_template, choose_format
+from toolwire.models.detect import detect, detect_model, shown_turns
+from toolwire.models.files import ModelFiles
+from toolwire.models.probes import CALLS
+from toolwire.models.rendering import template_renderer
+
+from .odd_templates import (
+    AKIN,
+    CHANNELS,
+    LIKE_PYTHON_START,
+    ODD,
+    UNLIKE_PYTHON_START,
+    frame,
+    told,
+)
+
+LFM2 = frozenset({"<|tool_call_start|>", "<|tool_call_end|>"})
+PYTHON_START = frozenset({"<|python_start|>", "<|python_end|>"})
+
+
+@pytest.mark.parametrize("peculiarity", ODD)
+def test_templates_that_are_hard_to_ask(peculiarity: str) -> None:
+    text, format_name = ODD[peculiarity]
+    found = detect(template_renderer(text))
+    assert (found.format, found.proposal) == (format_name, None)
+    assert found.shows_tools
+    assert not any("would stay in the text" in sentence for sentence in found.why)
+    assert found.hinted == peculiarity.startswith(
+        ("shows a call", "shows a list", "names", "has tok")
+    )
+
+
+@pytest.mark.parametrize(
+    ("peculiarity", "sentence"),
+    [
+        ("shows tools only behind a system message", "begins with a system message"),
+        ("takes tools without a wrapper", "without `function` around them"),
+        ("takes texts only", "Only the simplest arguments"),
+        ("forgets the quotes", "Only the simplest arguments"),
+        ("shows a call in tags", "how to write calls: glm45 reads it"),
+        ("names the token before calls", "what granite marks calls with"),
+        ("has tokens that are made alike", "tokens are like those of lfm2"),
+    ],
+)
+def test_what_is_peculiar_is_said(peculiarity: str, sentence: str) -> None:
+    for name, (text, _) in ODD.items():
+        said = any(sentence in each for each in detect(template_renderer(text)).why)
+        assert said == (name == peculiarity) or "simplest" in sentence
+
+
+def test_a_template_that_changes_lists_is_warned_about() -> None:
+    """vLLM and SGLang refuse it; llama.cpp does not."""
+    for peculiarity in ("changes a list of its own", "leaves the last answer open"):
+        files = ModelFiles(Path("model"), templates={"default": ODD[peculiarity][0]})
+        warned = any("vLLM and SGLang refuse" in sentence for sentence in detect_model(files).why)
+        assert warned == ("changes a list" in peculiarity)
+
+
+def test_a_template_can_not_change_what_it_is_given() -> None:
+    text = "{%- set own = [] %}{%- set _ = own.append(1) %}{{- CHANGE }}{{- messages | length }}"
+    messages = [{"role": "user", "content": "Hello.", "parts": [1]}]
+    for change in ("messages.append(1)", "tools.pop()", "messages[0].update(a=1)"):
+        with pytest.raises(ToolwireError, match="can't be rendered"):
+            template_renderer(text.replace("CHANGE", change))(messages, [{}])
+    own = template_renderer(text.replace("CHANGE", "messages[0].parts.append(2)"))
+    assert own(messages, [{}]).endswith("1")
+    assert messages == [{"role": "user", "content": "Hello.", "parts": [1]}]
+
+
+# -- hints ----------------------------------------------------------------------------------------
+
+
+def test_the_vocabulary_tells_where_the_template_does_not() -> None:
+    silent = frame("{{- m.content }}")
+    assert detect(template_renderer(silent)).format is None
+    found = detect(template_renderer(silent), vocabulary=LFM2)
+    assert (found.format, found.hinted) == ("lfm2", True)
+    assert any("has the tokens of lfm2" in sentence for sentence in found.why)
+
+
+def test_what_the_template_says_comes_before_the_vocabulary() -> None:
+    text = told('\nAnswer with <tool_call>\n{"name": <name>, "arguments": <object>}\n</tool_call>')
+    assert detect(template_renderer(text), vocabulary=LFM2).format == "hermes"
+
+
+def test_a_template_that_shows_no_tools_hints_at_nothing() -> None:
+    text = AKIN.replace("{%- if tools %}", "{%- if false %}")
+    found = detect(template_renderer(text), vocabulary=LFM2)
+    assert (found.format, found.hinted, found.shows_tools) == (None, False, False)
+
+
+@pytest.mark.parametrize("text", [LIKE_PYTHON_START, UNLIKE_PYTHON_START])
+def test_the_vocabulary_tells_formats_apart_that_differ_only_in_tokens(text: str) -> None:
+    for vocabulary, format_name in ((PYTHON_START, "llama4_pythonic"), (LFM2, "pythonic")):
+        found = detect(template_renderer(text), vocabulary=vocabulary)
+        assert found.format == format_name
+
+
+class Tokenizer:
+    """What an engine hands over."""
+
+    chat_template = AKIN
+
+    def __init__(self, vocabulary: frozenset[str]) -> None:
+        self._vocabulary = vocabulary
+
+    def get_vocab(self) -> dict[str, int]:
+        return {token: number for number, token in enumerate(sorted(self._vocabulary))}
+
+    def apply_chat_template(self, messages: Any, **variables: Any) -> str:
+        assert variables.pop("tokenize") is False
+        return template_renderer(self.chat_template)(messages, **variables)
+
+
+def test_engines_go_by_hints_but_do_not_insist_on_them(caplog: pytest.LogCaptureFixture) -> None:
+    tokenizer = Tokenizer(LFM2)
+    assert choose_format(tokenizer)[0] == "lfm2"
+    check_template(get_format("lfm2"), tokenizer, "")
+    assert not caplog.records
+    check_template(get_format("hermes"), tokenizer, "")
+    assert "not calls as hermes writes them" in caplog.text
+    with pytest.raises(ToolwireError, match="found no format"):
+        choose_format(Tokenizer(frozenset({"a"})))
+
+
+# -- where the turn begins and ends ---------------------------------------------------------------
+
+
+def test_a_turn_goes_on_from_the_prompt() -> None:
+    """In a channel format the prompt has begun a header, and the model writes the rest of it."""
+    turns = next(shown_turns(template_renderer(CHANNELS)))
+    one, two = ([name, json.dumps(arguments)] for name, arguments in CALLS)
+    header = " to={}<|message|>{}"
+    assert [turn.sample.text for turn in turns] == [
+        header.format(*one),
+        header.format(*two),
+        f"{header.format(*one)}<|eom|><|start|>assistant{header.format(*two)}",
+    ]
+
+
+def test_a_turn_may_be_written_in_another_way_than_the_prompt_begins_it() -> None:
+    text = CHANNELS.replace("{{- '<|start|>assistant' }}", "{{- '<|start|>assistant<|think|>' }}")
+    turns = next(shown_turns(template_renderer(text)))
+    assert turns[0].sample.text.startswith(f"{CALLS[0][0]}<|message|>")
+
+
+# -- official templates, where they are at hand ---------------------------------------------------
+
+OFFICIAL = Path(__file__).parents[3] / "shared" / "corpus" / "templates"
+INDEX = OFFICIAL / "index.json"
+RIGHT = json.loads(INDEX.read_text(encoding="utf-8")) if INDEX.exists() else {}
+#: These show neither tools nor calls: nothing in them tells which format their models write.
+SILENT = {
+    "llamacpp--HuggingFaceTB-SmolLM3-3B.jinja",
+    "sglang--tool_chat_template_c4ai_command_r_v01.jinja",
+}
+
+
+def known(name: str) -> bool:
+    return RIGHT[name] is None or RIGHT[name] in list_formats(aliases=True)
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHT if known(name) and name not in SILENT])
+def test_official_templates(name: str) -> None:
+    found = detect(template_renderer((OFFICIAL / name).read_text(encoding="utf-8")))
+    right = RIGHT[name]
+    assert found.format == (right and get_format(right).name)
+    assert found.proposal is None

@@ -1,0 +1,106 @@
+"""A new shape is forgotten nowhere: each place that has to know it fails here, and says what to do.
+
+docs/adding-a-shape.md has the same list, in the order in which it is best gone through.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+import toolwire
+from toolwire import get_format, list_formats, shapes
+from toolwire.core.shape import Shape
+from toolwire.formats.registry import BUILT_IN
+
+from ..core.generate import delimiters
+from ..formats.laid_out import WAYS
+from ..writers import WRITERS
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "parsers"
+FOLDERS = sorted(path.parent.name for path in (PACKAGE / "shapes").glob("*/__init__.py"))
+each_shape = pytest.mark.parametrize("shape", shapes.ALL, ids=lambda shape: shape.__name__)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_folder_is_a_shape_that_is_known(folder: str) -> None:
+    module = importlib.import_module(f"toolwire.shapes.{folder}")
+    own = [
+        found
+        for found in vars(module).values()
+        if inspect.isclass(found) and found is not Shape and issubclass(found, Shape)
+        if found.__module__ == module.__name__
+    ]
+    assert [shape.kind() for shape in own] == [folder], "a folder is named after its one shape"
+    assert set(own) <= set(shapes.ALL), (
+        f"add {own[0].__name__} to ALL in parsers/shapes/__init__.py"
+    )
+
+
+@each_shape
+def test_the_package_has_it_and_what_it_is_made_of(shape: type[Shape]) -> None:
+    module = importlib.import_module(f"toolwire.shapes.{shape.kind()}")
+    for name in getattr(module, "__all__", [shape.__name__]):
+        for face, where in ((toolwire, "__init__.py"), (shapes, "shapes/__init__.py")):
+            assert name in face.__all__, f"export {name} from parsers/{where}"
+            assert getattr(face, name) is getattr(module, name)
+
+
+@each_shape
+def test_people_are_shown_what_it_looks_like(shape: type[Shape]) -> None:
+    assert shape.looks, f"give {shape.__name__} a `looks`: a call in one line, for `new-format`"
+
+
+@each_shape
+def test_formats_of_it_are_made_up(shape: type[Shape]) -> None:
+    """… with a layout. (Those without are in tests/formats/generate.py, and tested there.)"""
+    around = any(get_format(name).wrappers for name in formats_of(shape))
+    assert not around or shape in WAYS, f"add {shape.__name__} to WAYS in tests/formats/laid_out.py"
+
+
+def formats_of(shape: type[Shape]) -> list[str]:
+    return [name for name in list_formats() if type(get_format(name).shape) is shape]
+
+
+@each_shape
+def test_it_has_a_format(shape: type[Shape]) -> None:
+    assert formats_of(shape), (
+        f"no format has the shape {shape.__name__}: add one in parsers/formats"
+    )
+
+
+@pytest.mark.parametrize("format", list_formats())
+def test_tests_know_all_of_its_delimiters(format: str) -> None:
+    """Every tag that a call is written with is one of those that broken texts are made of."""
+    spec = get_format(format)
+    rest = WRITERS[format]([("f", {"k": "v", "l": "w"})])
+    for mark in sorted(delimiters(spec), key=len, reverse=True):
+        rest = rest.replace(mark, " ")
+    unknown = re.findall(r"<[^<>]*>", rest)
+    shape = type(spec.shape).__name__
+    assert not unknown, f"{shape}.inner_delimiters does not have what {unknown[0]} begins with"
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "formats").glob("*.py")), ids=lambda p: p.stem)
+def test_every_file_of_formats_is_registered(path: Path) -> None:
+    if not re.search(r"^FORMATS\b", path.read_text(encoding="utf-8"), re.MULTILINE):
+        return
+    module = importlib.import_module(f"toolwire.formats.{path.stem}")
+    missing = [spec.name for spec in module.FORMATS if spec.name not in BUILT_IN]
+    assert not missing, f"add {path.stem} to the files of formats in parsers/formats/registry.py"
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_what_reads_it_is_compiled(folder: str) -> None:
+    """A token passes through the reader and its own modules: in a wheel all of them are C."""
+    setup = (ROOT / "setup.py").read_text(encoding="utf-8")
+    tree = ast.parse((PACKAGE / "shapes" / folder / "read.py").read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module:
+            path = f"shapes/{folder}/{node.module}.py"
+            assert f'"{path}"' in setup, f"add {path} to COMPILED in setup.py"
