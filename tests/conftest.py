@@ -30,18 +30,9 @@ def pytest_report_header() -> str:
 
 
 def _kind(name: str) -> tuple[object, ...]:
-    """What makes a difference to the machine: formats of one kind differ only in their literals."""
+    """What makes the greatest difference to the machine: the shape, and how a call is found."""
     spec = toolwire.get_format(name)
-    special = any(map(spec.is_special, spec.delimiters.opens.spellings))
-    return (
-        type(spec.shape),
-        spec.bare,
-        spec.inline,
-        len(spec.wrappers),
-        special,
-        bool(spec.channels),
-        spec.layout is not None and spec.layout.type is not None,
-    )
+    return type(spec.shape), spec.bare or spec.inline, bool(spec.channels), bool(spec.wrappers)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
