@@ -9,7 +9,7 @@ import typer
 
 from .. import templates
 from ..errors import ToolwireError
-from ..formats import get_format, list_formats
+from ..formats import ANY, get_format, list_formats
 from ..formats.toml_schema import toml_schema
 from ..formats.toml_specs import dump_format
 from ..openai.constrain import uses_own_format
@@ -32,7 +32,7 @@ def formats(
         return 0
     if export is not None:
         return _export(export)
-    entries = [_describe(name) for name in list_formats()]
+    entries = [_describe(name) for name in (*list_formats(), ANY)]
     if json_:
         typer.echo(as_json(entries))
         return 0

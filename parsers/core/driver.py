@@ -68,6 +68,11 @@ class ShapeReader:
         """Whether a call can begin with `character`."""
         return False
 
+    def begins(self, window: Window) -> bool | None:
+        """Whether the first call of a block can begin at the reading position, written as this shape
+        has it and not as a model does that drifts; None as long as the text does not tell."""
+        return True
+
     def read(self, run: Run) -> Step[Outcome]:
         """Read one call at the reading position."""
         yield from ()
@@ -296,10 +301,14 @@ class Run:
                 if thoughts.counts(self, kind, found[0], text[self.window.pos : found.start()]):
                     return kind, found.start()
                 return "text", found.end()
-            if kind != "close" or (self._block.left_open and not thoughts.active):
+            if kind != "close" or self._closer_counts(found[0]):
                 return kind, found.start()
             start = found.end()
         return "", len(text)
+
+    def _closer_counts(self, closer: str) -> bool:
+        """Whether a closer in prose ends what a call has left open."""
+        return bool(self._block.left_open) and not self.thoughts.active
 
     def _text(self, text: str) -> None:
         self.say(text)

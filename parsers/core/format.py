@@ -68,10 +68,7 @@ class Format:
     def written(self) -> Layout:
         """The layout, where there is one."""
         if self.layout is None:
-            raise ToolwireError(
-                f"The format {self.name} does not say how its calls are laid out, so they can be read, "
-                "but not written: give it a layout."
-            )
+            raise ToolwireError(self.shape.no_layout(self.name))
         return self.layout
 
     @cached_property

@@ -22,6 +22,11 @@ _PLAIN_WORD: Final = re.compile("[A-Za-z0-9_.-]*").match
 PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 
 
+def is_in_word(character: str) -> bool:
+    """Whether a name in the open can have this character."""
+    return bool(_WORD(character, 0, 1)[0])  # type: ignore[index]  # always matches
+
+
 def word_before(literals: Iterable[str]) -> Word:
     """A pattern for a name that ends where one of these stands, also where they look like a name."""
     ends = [literal for literal in literals if re.match(_IN_WORD, literal)]

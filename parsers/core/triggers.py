@@ -14,6 +14,7 @@ from .literals import (
     POSSESSIVE,
     Literals,
     beginning,
+    beginnings,
     cut_off,
     first_characters,
     pattern_of,
@@ -58,7 +59,7 @@ class Triggers:
         ]
         ordered = sorted(dict.fromkeys(markers), key=lambda marker: -len(marker[1]))
         branches += [(kind, marker_pattern(spelling)) for kind, spelling in ordered]
-        branches += [("cut", rf"{beginning(s)}\Z") for s in spellings if len(s) > 1]
+        branches += [("cut", rf"{begun}\Z") for begun in beginnings(spellings)]
         branches += [("cut", marker_begun(spelling)) for _, spelling in ordered]
         cut_bare = _cut_bare_starts(format)
         bare, cut = f"{_but_markers(ordered)}(?:{shape.bare_start})", "|".join(cut_bare)
@@ -71,9 +72,7 @@ class Triggers:
         self.kinds: Final = ("", *[kind for kind, _ in branches])
         self.line_start: Final = re.compile(rf"[{INDENT}]*(?:(?={bare})()|(?={cut or '(?!)'})())")
         stops = [*spellings, *shape.heads, *[spelling for _, spelling in markers]]
-        self.plain: Final = _plain(
-            format, first_characters(stops, "`" if markers else ""), cut_bare
-        )
+        self.plain: Final = _plain(format, [*stops, *("`" if markers else "")], cut_bare)
 
 
 class ReasoningTriggers:
@@ -104,6 +103,15 @@ class ReasoningTriggers:
         )
         #: those of the markers around the answer that are never text
         self.always: Final = frozenset(around)
+        self._around: Final = tuple(text.open if text else ())
+        self._ends: Final[dict[ReasoningStyle, re.Pattern[str]]] = {}
+
+    def end_of(self, style: ReasoningStyle) -> re.Pattern[str]:
+        """What ends thoughts in one of the styles that this one is made of."""
+        found = self._ends.get(style)
+        if found is None:
+            found = self._ends[style] = _first_marker([*style.close, *self._around])
+        return found
 
 
 def marker_pattern(spelling: str) -> str:
@@ -136,12 +144,29 @@ def _but_markers(markers: Sequence[tuple[str, str]]) -> str:
     return f"(?!{'|'.join(patterns)})" if patterns else ""
 
 
-def _plain(format: Format, first: str, cut_bare: Sequence[str]) -> Matches:
+def _plain(format: Format, stops: Sequence[str], cut_bare: Sequence[str]) -> Matches:
+    first = first_characters(stops)
     if format.shape.heads or not format.bare:
-        return re.compile(f"[^{first}]+{POSSESSIVE}" if first else r"(?s:.+)").fullmatch
+        return re.compile(_without(stops) if first else r"(?s:.+)").fullmatch
     line, starts = rf"[^{first}\n]*{POSSESSIVE}", "|".join([format.shape.bare_start, *cut_bare])
     next_line = rf"\n(?![{INDENT}]*(?:{starts})){line}"
     return re.compile(f"{line}(?:{next_line}){{0,{MOST_REPEATS}}}{POSSESSIVE}").fullmatch
+
+
+def _without(stops: Sequence[str]) -> str:
+    """A pattern for text in which none of these begins. Where one begins like a word, the letter alone
+    is no reason to stop: the next one tells, unless it is yet to come."""
+    rest = f"[^{first_characters(stops)}]"
+    letters = sorted({stop[0] for stop in stops if stop[0].isalnum() and len(stop) > 1})
+    words = []
+    for letter in letters:
+        following = {stop[1:2] for stop in stops if stop[0] == letter}
+        if "" not in following:
+            words.append(rf"{letter}(?![{first_characters(following)}]|\Z)")
+    if not words:
+        return f"{rest}+{POSSESSIVE}"
+    more = f"(?:{'|'.join(words)}){rest}*{POSSESSIVE}"
+    return f"{rest}*{POSSESSIVE}(?:{more}){{0,{MOST_REPEATS}}}{POSSESSIVE}"
 
 
 def _cut_bare_starts(format: Format) -> list[str]:

@@ -28,7 +28,7 @@ def test_formats() -> None:
     assert done.returncode == 0
     assert done.stdout.splitlines()[0].split()[:2] == ["FORMAT", "SHAPE"]
     entries = json.loads(run("formats", "--json").stdout)
-    assert [entry["name"] for entry in entries] == list_formats()
+    assert [entry["name"] for entry in entries] == [*list_formats(), "any"]
     hermes = next(entry for entry in entries if entry["name"] == "hermes")
     assert (hermes["template"], hermes["parser"]) == ("chatml-hermes", "toolwire_hermes")
 

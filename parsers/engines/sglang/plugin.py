@@ -116,13 +116,13 @@ def check_version(version: str) -> None:
 
 
 def _add_detectors(table: dict[str, Any]) -> None:
-    from ...formats import list_formats
+    from ...formats import ANY, list_formats
     from ...formats.user_files import load_user_formats
     from ..names import sglang_names
     from .adapter import detector_class
 
     load_user_formats(complain=log.error)  # without its format, SGLang refuses a parser by itself
-    for name in list_formats():
+    for name in (*list_formats(), ANY):
         table[PREFIX + name] = detector_class(name)
     if os.environ.get(OVERRIDE, "") not in ("", "0"):
         theirs = [name for name in table if not name.startswith(PREFIX)]

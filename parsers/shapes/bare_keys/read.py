@@ -11,7 +11,7 @@ from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
 from ...core.literals import Literals
 from ...core.loose import Dialect, LooseReader
 from ...core.names import read_word
-from ...core.window import Step
+from ...core.window import Step, Window
 from ..json_calls.read import JsonCallsReader
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ class BareKeysReader(ShapeReader):
 
     def may_start(self, character: str) -> bool:
         return self._prefix.may_start(character) or self._drift.may_start(character)
+
+    def begins(self, window: Window) -> bool | None:
+        prefix = self._prefix.here(window)
+        return None if prefix is None else bool(prefix)
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window

@@ -21,7 +21,7 @@ from ...core.driver import CALL, NOTHING, OTHER, Outcome, Run, ShapeReader
 from ...core.jsontext import IGNORE, VALUE_START, read_arguments, read_key, read_name, read_value
 from ...core.loose import Dialect, LooseReader, literal
 from ...core.sinks import Pieces, Sink
-from ...core.window import Step
+from ...core.window import Step, Window
 from ...schema.kinds import encode
 
 if TYPE_CHECKING:
@@ -47,6 +47,10 @@ class JsonCallsReader(ShapeReader):
 
     def may_start(self, character: str) -> bool:
         return character in ("{", "[", "`")
+
+    def begins(self, window: Window) -> bool | None:
+        first = window.peek()
+        return None if first is None else self.may_start(first)
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
@@ -140,7 +144,7 @@ class _ObjectReader:
             return NOTHING
         if self.shape.name_is_key:
             self.name = key
-            return (yield from self._arguments()) if key else NOTHING
+            return (yield from self._arguments()) if self.run.allowed(key) else NOTHING
         if key in self.shape.argument_keys and self.early is None:
             return (yield from self._arguments())
         if first in self.quotes and not self.name and self._names(key):
@@ -165,7 +169,7 @@ class _ObjectReader:
 
     def _read_name(self) -> Step[Outcome | None]:
         name = yield from self._text()
-        if name is None or not self.run.allowed(name):
+        if name is None or not (name in self.shape.no_call or self.run.allowed(name)):
             return NOTHING if self.run.unmarked or name is None else None
         self.name = name
         if self.early is None:
@@ -228,7 +232,7 @@ class _ObjectReader:
         while (first := w.peek()) is None:
             yield
         named = self.shape.name_is_key
-        if key is None or (named and (not key or first not in self.value_start)):
+        if key is None or (named and not (run.allowed(key) and first in self.value_start)):
             run.out.gap_is_content()
             run.release()
             return False

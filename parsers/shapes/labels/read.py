@@ -16,7 +16,7 @@ from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
 from ...core.jsontext import VALUE_START, read_arguments
 from ...core.literals import Literals
 from ...core.sinks import Pieces
-from ...core.window import Step
+from ...core.window import Step, Window
 from ..json_calls.read import KNOWN_KEYS, JsonCallsReader
 
 if TYPE_CHECKING:
@@ -40,6 +40,10 @@ class LabelsReader(ShapeReader):
     def may_start(self, character: str) -> bool:
         return self._drift.may_start(character) or character.isalpha()
 
+    def begins(self, window: Window) -> bool | None:
+        label = self._labels.here(window)
+        return None if label is None else bool(label)
+
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
         while (first := w.peek()) is None:
@@ -53,7 +57,7 @@ class LabelsReader(ShapeReader):
             label = yield from self._label(run)
             if label == self._name_label and not name:
                 name = yield from self._rest_of_line(run)
-                if not name:
+                if not run.allowed(name):
                     return NOTHING
                 if early is not None:
                     run.start_call(name)

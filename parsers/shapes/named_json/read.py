@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
 from ...core.jsontext import VALUE_START, read_arguments
 from ...core.literals import Literals
-from ...core.names import Word, read_word, word_before
+from ...core.names import Word, is_in_word, read_word, word_before
 from ...core.window import Matches, Step, Window
 from ..json_calls.read import JsonCallsReader
 
@@ -38,6 +38,10 @@ class NamedJsonReader(ShapeReader):
 
     def may_start(self, character: str) -> bool:
         return self._drift.may_start(character)
+
+    def begins(self, window: Window) -> bool | None:
+        first = window.peek()
+        return None if first is None else is_in_word(first) or self._name_separator.may_start(first)
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window

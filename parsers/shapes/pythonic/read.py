@@ -12,7 +12,7 @@ from ...core.callargs import CallArguments, arguments_begin
 from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
 from ...core.loose import Dialect
 from ...core.names import PLAIN, word_ahead
-from ...core.window import Step
+from ...core.window import Step, Window
 
 _DIALECT: Final = Dialect()
 
@@ -22,6 +22,10 @@ class PythonicReader(ShapeReader):
 
     def may_start(self, character: str) -> bool:
         return character in PLAIN
+
+    def begins(self, window: Window) -> bool | None:
+        first = window.peek()
+        return None if first is None else first == "[" or first in PLAIN
 
     def read(self, run: Run) -> Step[Outcome]:
         w, out = run.window, run.out

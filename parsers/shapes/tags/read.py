@@ -34,9 +34,9 @@ from ...core.literals import (
     first_characters,
     pattern_of,
 )
-from ...core.names import read_word
+from ...core.names import is_in_word, read_word
 from ...core.object_builder import ObjectBuilder, Value, WholeValue, value_of
-from ...core.window import FastPath, Matches, Step
+from ...core.window import FastPath, Matches, Step, Window
 from ...schema.kinds import JSON_TYPES, Kind, json_type
 from ...schema.tools import UNDECLARED, Tool
 from ..json_calls.read import JsonCallsReader
@@ -86,6 +86,13 @@ class TagsReader(ShapeReader):
 
     def may_start(self, character: str) -> bool:
         return character in self._starts or self._drift.may_start(character)
+
+    def begins(self, window: Window) -> bool | None:
+        if self._call:
+            head = self._call.begin.here(window)
+            return None if head is None else bool(head)
+        first = window.peek()
+        return None if first is None else is_in_word(first)
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
