@@ -44,6 +44,14 @@ _Mode = Annotated[
     str, typer.Option(help="verified: calls go out whole and checked; live: as they come.")
 ]
 _Ids = Annotated[str, typer.Option(help="Ids of calls found in the text: random or sequential.")]
+_Repair = Annotated[
+    str,
+    typer.Option(
+        metavar="KINDS",
+        help="coerce: strings become the numbers, lists … that tools declare; names: a tool's name is "
+        "found but for case, - and _, and prefixes; or coerce,names.",
+    ),
+]
 _Attempts = Annotated[int, typer.Option(min=1, help="How often a request is tried.")]
 _BreakerFailures = Annotated[
     int, typer.Option(min=1, help="Failures in a row until the upstream is left alone.")
@@ -88,6 +96,7 @@ def gateway(
     port: _Port = 8080,
     mode: _Mode = "verified",
     ids: _Ids = "random",
+    repair: _Repair = "",
     attempts: _Attempts = 3,
     breaker_failures: _BreakerFailures = 5,
     breaker_seconds: _BreakerSeconds = 10.0,
@@ -119,7 +128,7 @@ def gateway(
         read_timeout=read_timeout,
     )
     sizes = {"BODY": max_body_mib, "EXCHANGE": max_exchange_mib, "HELD": max_held_mib}
-    app = create_app(server, _settings(format, mode, ids, sizes))
+    app = create_app(server, _settings(format, mode, ids, repair, sizes))
     http = guarded(Limits(header_timeout, body_timeout, max_connections))
     uvicorn.run(
         app, host=host, port=port, log_level="warning", server_header=False, http=http, ws="none"
@@ -127,12 +136,16 @@ def gateway(
     return 0
 
 
-def _settings(format: str | None, mode: str, ids: str, mib: Mapping[str, int]) -> Settings:
+def _settings(
+    format: str | None, mode: str, ids: str, repair: str, mib: Mapping[str, int]
+) -> Settings:
     """The environment's settings, with what the command line says in their place."""
     sizes = {f"TOOLWIRE_MAX_{name}": str(size * MIB) for name, size in mib.items()}
     said = {"TOOLWIRE_MODE": mode, "TOOLWIRE_IDS": ids, **sizes}
     if format:
         said["TOOLWIRE_FORMAT"] = format
+    if repair:
+        said["TOOLWIRE_REPAIR"] = repair
     return Settings.from_environment({**os.environ, **said})
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import ToolwireError
 from .channels import Channels
 from .delimiters import Delimiters
-from .layout import Layout
+from .layout import IdStyle, Layout
 from .literals import Levels, is_special, without_suffix
 from .reasoning import ReasoningStyle
 from .shape import Shape, check_spellings
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _THINK = ReasoningStyle("think")
+_OPENAI_IDS = IdStyle()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,11 @@ class Format:
     #: marks inside of text that are none of it, such as a citation's
     annotations: tuple[str, ...] = ()
     inline: bool = False
+    #: what the ids of its calls look like
+    ids: IdStyle = _OPENAI_IDS
+    #: whose models write it, and since when
+    family: str = ""
+    year: int = 0
 
     @property
     def written(self) -> Layout:

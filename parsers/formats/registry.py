@@ -9,10 +9,11 @@ from functools import cache
 from ..core.format import Format
 from ..errors import ToolwireError
 from . import any_format, channelled, elements, json_bodies, named, python_like, tagged
+from .families import with_family
 
 #: The formats that toolwire itself has.
 _BUILT_IN = tuple(
-    spec
+    with_family(spec)
     for module in (json_bodies, named, tagged, elements, python_like, channelled)
     for spec in module.FORMATS
 )

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from ..openai.checks import Problem, check_request, error_body, translate_legacy
 from ..openai.normalize import Finding, Policy, normalize_response
+from ..openai.repair import read_repairs
 from ..openai.request import read_request
 from ..openai.sizes import size_of
 from ..openai.stream_normalize import ChatStream
@@ -67,6 +68,7 @@ def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal
         request=request,
         sequential_ids=settings.ids == "sequential",
         taken_ids=_ids(new) if settings.ids == "sequential" else frozenset(),
+        repair=read_repairs(settings.repair),
     )
     weight = size_of(request.tools) + size_of(policy.taken_ids)
     if weight > settings.max_exchange:

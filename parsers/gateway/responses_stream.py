@@ -15,6 +15,7 @@ from typing import Any
 from ..openai.answers import is_complete
 from ..openai.normalize import CallNormalizer, Finding, Policy
 from ..openai.open_calls import key_of
+from ..openai.repair import Coercion
 from ..openai.sizes import Pieces, shortened, size_of
 from ..openai.text_reader import TextReader
 from ..schema.kinds import json_type
@@ -41,6 +42,7 @@ class _Item:
     full: Any = None  # the arguments as the upstream repeated them
     ended: bool = False
     place: int | None = None  # its place in our output, once it was announced (live)
+    coercion: Coercion | None = None  # what its arguments go through on their way out (live)
     size: int = 0  # of the item and the repeated arguments
 
     @property
@@ -169,9 +171,12 @@ class ResponsesStream:
             return before
         if self._normalizer.full:
             return before  # its end will say so
-        self._normalizer.admits(str(item["name"]))
-        id = self._normalizer.id_for(item.get("call_id"), str(item["name"]))
-        held.item = item if id == item.get("call_id") else item | {"call_id": id}
+        name = self._normalizer.name(str(item["name"]))
+        self._normalizer.admits(name)
+        id = self._normalizer.id_for(item.get("call_id"), name)
+        unchanged = id == item.get("call_id") and name == item["name"]
+        held.item = item if unchanged else item | {"call_id": id, "name": name}
+        held.coercion = self._normalizer.coercion(name)
         held.place = self._place(index)
         self.calls += 1
         moved = self._moved(event)
@@ -183,13 +188,24 @@ class ResponsesStream:
             return [self._moved(event)]
         before = held.held
         if kind.endswith(".delta") and isinstance(event.get("delta"), str):
+            event = self._coerced(held, event)
             held.pieces.add(event["delta"])
         elif kind.endswith(".done"):
             held.repeat(event.get("arguments"))
         self.held += held.held - before
         if held.place is None:
             return []
-        return [self._moved(event)] if kind.endswith(".delta") else []
+        goes_out = kind.endswith(".delta") and event.get("delta") != ""
+        return [self._moved(event)] if goes_out else []
+
+    def _coerced(self, held: _Item, event: Json) -> Json:
+        """A piece of arguments as it may go out."""
+        coercion, piece = held.coercion, event["delta"]
+        if coercion is None:
+            return event
+        name = str(held.item.get("name"))
+        text = self._normalizer.coerce(name, lambda: coercion.feed(piece))
+        return event if text == piece else event | {"delta": text}
 
     def _item_done(self, event: Json) -> list[Json]:
         index, item = _index(event), event.get("item")
@@ -200,7 +216,10 @@ class ResponsesStream:
             return []
         held.ended = True
         before = held.held
-        held.replace(item | {"call_id": held.item.get("call_id") or item.get("call_id")})
+        known = {"call_id": held.item.get("call_id") or item.get("call_id")}
+        if held.place is not None:
+            known["name"] = held.item.get("name")
+        held.replace(item | known)
         self.held += held.held - before
         # Only arguments that are JSON are surely whole: others may have been cut off by the end.
         arguments = held.settled().get("arguments")
@@ -271,9 +290,13 @@ class ResponsesStream:
         shown = shortened(str(name))
         events = []
         about = {"item_id": item.get("id"), "output_index": place}
-        if not sent and not cut and isinstance(given, (str, Mapping)):
+        rest = held.coercion.finish() if held.coercion is not None else ""
+        if rest:
+            sent += rest
+            events.append({"type": f"{_ARGUMENTS}.delta", **about, "delta": rest})
+        elif not sent and not cut and isinstance(given, (str, Mapping)):
             fixed = normal_item(CallNormalizer(), item, False) or item
-            sent = fixed["arguments"]
+            sent = self._normalizer.arguments(str(name), fixed["arguments"])
             events.append({"type": f"{_ARGUMENTS}.delta", **about, "delta": sent})
         cut = cut and not is_complete(sent)
         if json_type(sent) is None:

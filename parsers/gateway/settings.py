@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from ..errors import ToolwireError
 from ..formats import get_format
 from ..formats.user_files import load_user_formats
+from ..openai.repair import VARIABLE as REPAIR
+from ..openai.repair import read_repairs
 from ..openai.stream_normalize import MODES
 from .budget import MIB
 
@@ -25,6 +27,7 @@ class Settings:
 
     format: str | None = None  # read calls from the text in this format, where there are no others
     mode: str = "verified"
+    repair: str = ""  # what may be done to calls: `coerce`, `names`, or both with a comma
     ids: str = "random"  # of calls found in the text: `call_…`, or `sequential`: `Search_0`
     max_body: int = DEFAULT_MAX_BODY  # of a request
     max_exchange: int = DEFAULT_MAX_EXCHANGE  # bytes that are held of one answer
@@ -41,6 +44,7 @@ class Settings:
             raise ToolwireError(f"mode is {self.mode!r}: use one of {', '.join(MODES)}")
         if self.ids not in IDS:
             raise ToolwireError(f"ids is {self.ids!r}: use one of {', '.join(IDS)}")
+        read_repairs(self.repair)  # says which there are, if one of these is none
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -49,6 +53,7 @@ class Settings:
         return cls(
             format=environment.get("TOOLWIRE_FORMAT") or None,
             mode=environment.get("TOOLWIRE_MODE") or "verified",
+            repair=environment.get(REPAIR) or "",
             ids=environment.get("TOOLWIRE_IDS") or "random",
             max_body=_number(environment, "TOOLWIRE_MAX_BODY", DEFAULT_MAX_BODY),
             max_exchange=_number(environment, "TOOLWIRE_MAX_EXCHANGE", DEFAULT_MAX_EXCHANGE),

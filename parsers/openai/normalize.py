@@ -16,16 +16,19 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..core.format import Format
+from ..core.layout import IdStyle
 from ..errors import ToolwireError
+from ..formats import get_format
 from ..formats.parser import Parser
 from ..schema.kinds import encode, json_type
-from .answers import CUT_REASONS, call_id, finish_reason, is_complete, make_id, was_cut
+from .answers import CUT_REASONS, CallIds, finish_reason, is_complete, was_cut
 from .message import Message, ToolCall, collect, parse
+from .repair import Coercion, Repair
 from .request import NO_TOOLS, Request
 from .sizes import shortened
 
@@ -47,7 +50,7 @@ class Finding:
     """One thing that was wrong with a call, and what was done about it.
 
     `reason` is invalid_json, missing_arguments, bad_structure, duplicate_id, truncated, or None where
-    nothing was malformed; `action` is wrapped, dropped, text_parsed, id_made, or None.
+    nothing was malformed; `action` is wrapped, dropped, text_parsed, id_made, coerced, renamed, or None.
     """
 
     reason: str | None
@@ -64,6 +67,15 @@ class Policy:
     request: Request = NO_TOOLS
     sequential_ids: bool = False  # `Search_0` for calls found in the text, not `call_…`
     taken_ids: frozenset[str] = frozenset()  # the ids of earlier turns
+    repair: frozenset[str] = frozenset()  # what may be done to calls beyond what must be
+
+    @property
+    def id_style(self) -> IdStyle:
+        """What ids look like that are made."""
+        format = self.format
+        if not format:
+            return IdStyle()
+        return (format if isinstance(format, Format) else get_format(format)).ids
 
     @property
     def reads_text(self) -> bool:
@@ -81,10 +93,11 @@ class CallNormalizer:
         self._admitted = 0  # the calls that may go out
         self.held = 0  # about how many bytes
         self.lost_one = False  # a call was cut off
-        self._ids: set[str] = set()
+        self._ids = CallIds(policy.id_style, policy.request.earlier_calls)
         self._found: list[Finding] = []
         self._more: Counter[tuple[str | None, str | None]] = Counter()
         self._number = 0  # the last one that was given to a call from the text
+        self._repair = Repair(policy.repair, policy.request.tools if policy.repair else None)
 
     @property
     def findings(self) -> list[Finding]:
@@ -100,6 +113,7 @@ class CallNormalizer:
             self.note("bad_structure", "dropped", "a call has no function with a name")
             return None
         function: Json = shaped["function"]
+        function["name"] = self.name(function["name"])
         arguments = self._arguments(function, cut)
         if arguments is None or not self.admits(function["name"]):
             return None
@@ -153,33 +167,61 @@ class CallNormalizer:
         if not value:
             return "{}"
         if json_type(value):
-            return value
+            return self.arguments(function["name"], value)
         self.note("invalid_json", "wrapped", f"the arguments of {name!r} are not valid JSON")
         return f'{{"input": {encode(value)}}}'
 
+    # Repair, where the operator asks for it
+
+    def name(self, name: str) -> str:
+        """The name of the tool that a call is for."""
+        meant = self._repair.name(name)
+        if meant != name:
+            detail = f"the call of {shortened(name)!r} is one of {shortened(meant)!r}"
+            self.note(None, "renamed", detail)
+        return meant
+
+    def arguments(self, name: str, arguments: str) -> str:
+        """All arguments of a call, each of its declared type, as far as that can be told."""
+        return self.coerce(name, lambda: self._repair.arguments(name, arguments))
+
+    def coercion(self, name: str) -> Coercion | None:
+        """What the arguments of a call go through, piece by piece, with `coerce`."""
+        return self._repair.coercion(name)
+
+    def coerce(self, name: str, step: Callable[[], str]) -> str:
+        """Take a step of a coercion: values that it changes are noted."""
+        before = self._repair.counts["coerce"]
+        text = step()
+        for _ in range(self._repair.counts["coerce"] - before):
+            detail = f"an argument of {shortened(name)!r} was a string, and is of its type now"
+            self.note(None, "coerced", detail)
+        return text
+
+    # Ids
+
     def id_for(self, id: Any, name: str) -> str:
         """The id to send: the given one, or a new one where it is missing or was there before."""
-        if isinstance(id, str) and id and id not in self._ids:
+        if isinstance(id, str) and id and id not in self._ids.taken:
             return self._use(id)
         repeated = isinstance(id, str) and bool(id)
         what = "repeats the id of another call" if repeated else "has no id"
         detail = f"the call of {shortened(name)!r} {what}"
         self.note("duplicate_id" if repeated else None, "id_made", detail)
-        return self._use(make_id())
+        return self._use(self._ids.make(name))
 
     def _use(self, id: str) -> str:
-        self._ids.add(id)
         self.held += _ID + len(id)
-        return id
+        return self._ids.use(id)
 
     def text_id(self, own: str | None, name: str) -> str:
         """The id of a call found in the text. `own` is what the model itself wrote, if it did."""
         if own or not self._policy.sequential_ids:
-            return call_id(own)
+            return own or self._ids.make(name)
         # It only grows, so that ids which are taken are passed over once, and not for every call.
-        taken = self._policy.taken_ids
-        self._number = max(self._number, len(taken) + len(self._ids))
-        while (made := f"{name}_{self._number}") in taken or made in self._ids:
+        taken, ours = self._policy.taken_ids, self._ids.taken
+        self._number = max(self._number, len(taken) + len(ours))
+        while (made := f"{name}_{self._number}") in taken or made in ours:
             self._number += 1
         return made
 
@@ -361,7 +403,7 @@ def _calls_in_text(
 def read_text(policy: Policy, text: str) -> Message:
     """A text with its calls. Their ids are those that the model wrote, or empty."""
     parser = Parser(policy.format or "", policy.request.tools)
-    return collect([*parser.feed(text), *parser.finish()], whose=lambda own: own or "")
+    return collect([*parser.feed(text), *parser.finish()], whose=lambda own, name: own or "")
 
 
 def found_in_text(name: str) -> str:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..events import Arguments, CallStart, Content, Event
+from ..events import Arguments, CallEnd, CallStart, Content, Event
 from ..schema.kinds import json_type
 from .answers import finish_reason, is_complete, make_id, was_cut
 from .normalize import MAX_CHOICES, CallNormalizer, Finding, Json, Policy, found_in_text
@@ -227,6 +227,8 @@ class _Choice:
             elif isinstance(event, Arguments):
                 entry = {"index": event.index, "function": {"arguments": event.text}}
                 self._open.take(entry, from_text=True)
+            elif isinstance(event, CallEnd) and event.id:
+                self._open.take({"index": event.index, "id": event.id}, from_text=True)
         return {"content": "".join(text)} if text else {}
 
     def _go_native(self) -> list[Json]:
@@ -303,17 +305,28 @@ class _Choice:
             if not call.name or call.pieces is None or call.refused:
                 continue
             if call.number is not None:
-                text = call.unsent()
+                text = self._unsent(call)
                 if text:
                     entries.append({"index": call.number, "function": {"arguments": text}})
             elif self.normalizer.admits(call.name):
-                entries.append(self._start_live(call, call.unsent()))
+                entries.append(self._start_live(call))
             else:
                 call.refused = True
         self._open.touched.clear()
         return entries
 
-    def _start_live(self, call: OpenCall, text: str) -> Json:
+    def _unsent(self, call: OpenCall, last: bool = False) -> str:
+        """What may be sent of a call's arguments, of those that were not sent yet."""
+        text, coercion = call.unsent(), call.coercion
+        if coercion is None:
+            return text
+        rest = coercion.finish if last else str
+        return self.normalizer.coerce(call.name, lambda: coercion.feed(text) + rest())
+
+    def _start_live(self, call: OpenCall) -> Json:
+        call.name = self.normalizer.name(call.name)
+        call.coercion = self.normalizer.coercion(call.name)
+        text = self._unsent(call)
         self._number_text_call(call)
         id = self.normalizer.id_for(call.id, call.name)
         call.number = self.calls
@@ -333,6 +346,12 @@ class _Choice:
     def _end_one(self, call: OpenCall, cut: bool) -> list[Json]:
         text = call.pieces.text() if call.pieces is not None else ""
         name = shortened(call.name)
+        rest = self._unsent(call, last=True) if call.number is not None else ""
+        if rest:
+            return [
+                {"index": call.number, "function": {"arguments": rest}},
+                *self._end_one(call, cut),
+            ]
         if call.number is None:
             if not call.refused:  # it can't be sent; this says why
                 self.normalizer.take(call.raw() | {"id": make_id()}, cut=cut)

@@ -29,6 +29,7 @@ from typing import Any
 
 from ...errors import ToolwireError
 from ...models.releases import SGLANG
+from ...openai.repair import environment_repairs
 
 PREFIX = "toolwire_"
 OVERRIDE = "TOOLWIRE_OVERRIDE"
@@ -43,6 +44,7 @@ log = logging.getLogger("sglang.srt.toolwire")
 def register() -> None:
     """Tells SGLang all parsers. May be called any number of times."""
     check_version(_version())
+    environment_repairs()  # says so now where it asks for what there is not
     parsers = import_module("sglang.srt.function_call.function_call_parser").FunctionCallParser
     _add_detectors(parsers.ToolCallParserEnum)
     _add_reasoning()

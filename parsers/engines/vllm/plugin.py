@@ -30,10 +30,12 @@ def register() -> None:
     """Tells vLLM the names of all parsers. May be called any number of times."""
     from ...formats import ANY, list_formats
     from ...formats.user_files import load_user_formats
+    from ...openai.repair import environment_repairs
     from ..names import vllm_names
     from ..thinking import styles
     from .api import log, parser_manager, reasoning_manager
 
+    environment_repairs()  # says so now where it asks for what there is not
     manager = parser_manager()
     load_user_formats(complain=log.error)  # without its format, vLLM refuses a parser by itself
     for name in (*list_formats(), ANY, AUTO):

@@ -33,6 +33,9 @@ _PYTHON_VALUE_START: Final = VALUE_START | frozenset("'TFN")
 #: Members that a call's object may have beside name and arguments, where nothing else marks it.
 KNOWN_KEYS: Final = frozenset({"id", "type", "function", "index", "call_id", "tool_call_id"})
 
+#: The member that is the call's id. (Cohere's `tool_call_id` is a number in the message.)
+ID_KEY: Final = "id"
+
 
 class JsonCallsReader(ShapeReader):
     """Calls as JSON objects."""
@@ -88,6 +91,9 @@ class _ObjectReader:
         self.value_start = VALUE_START
         self.depth = 0  # braces open: 2 inside OpenAI's nested "function"
         self.name = ""
+        self.id: str | None = None
+        self.late_id: str | None = None  # … where it stands behind the arguments
+        self.in_call = False  # one was begun, and not ended
         self.early: Pieces | None = None  # arguments that came before the name
         self.early_complete = False
         self.unknown = False  # a member that may be the arguments under a name nobody knows
@@ -129,7 +135,7 @@ class _ObjectReader:
         if self.name in self.shape.no_call:
             self.run.forget_repeat()
         else:
-            self.run.call_without_arguments(self.name)
+            self.run.call_without_arguments(self.name, self.id)
         return CALL
 
     def _member(self) -> Step[Outcome | None]:
@@ -156,6 +162,8 @@ class _ObjectReader:
         if key == "tool_calls" and first == "[" and self.run.unmarked and self.depth == 1:
             self.run.saw(MARKER)  # so every name in the array is a call's
             return (yield from self.shape.read(self.run))
+        if key == ID_KEY and first in self.quotes and self.id is None:
+            return None if (yield from self._read_id()) else NOTHING
         if self.run.unmarked and not (key in KNOWN_KEYS or self._names(key)):
             return NOTHING
         if first == "{" and key not in KNOWN_KEYS:
@@ -178,7 +186,7 @@ class _ObjectReader:
             self.run.forget_repeat()
             yield from self._rest()
             return CALL
-        self.run.start_call(name)
+        self.run.start_call(name, self.id)
         self.run.out.write(self.early.take())
         return (yield from self._end_call(self.early_complete))
 
@@ -191,7 +199,7 @@ class _ObjectReader:
                 yield from self._rest()
             return CALL
         if self.name:
-            run.start_call(self.name)
+            run.start_call(self.name, self.id)
             complete = yield from self._arguments_into(run.out)
             return (yield from self._end_call(complete))
         self.early = Pieces()
@@ -199,10 +207,19 @@ class _ObjectReader:
         return None
 
     def _end_call(self, complete: bool) -> Step[Outcome]:
-        self.run.out.end_call(complete)
-        if complete:
+        if complete:  # it ends with its object: its id may stand behind its arguments
+            self.in_call = True
             yield from self._rest()
+            self._over()
+        else:
+            self.run.out.end_call(False)
         return CALL
+
+    def _over(self) -> None:
+        """The call at hand, if there is one, is over."""
+        if self.in_call:
+            self.in_call = False
+            self.run.out.end_call(True, self.late_id)
 
     def _rest(self) -> Step[None]:
         """Behind the arguments: the object's other members and its closing braces are markup."""
@@ -232,6 +249,8 @@ class _ObjectReader:
         while (first := w.peek()) is None:
             yield
         named = self.shape.name_is_key
+        if named or key is None:
+            self._over()
         if key is None or (named and not (run.allowed(key) and first in self.value_start)):
             run.out.gap_is_content()
             run.release()
@@ -239,11 +258,27 @@ class _ObjectReader:
         run.out.gap_is_markup()
         if not named:
             run.commit()
+            if key == ID_KEY and first in self.quotes and self.in_call and self.id is None:
+                finished = yield from self._read_id()
+                self.late_id = self.id
+                return finished
             return (yield from self._ignored_value())
         run.start_call(key)  # the next member of the object is the next call
         complete = yield from self._arguments_into(run.out)
         run.out.end_call(complete)
         return complete
+
+    def _read_id(self) -> Step[bool]:
+        """At the call's id: read it. Returns whether it was finished."""
+        pieces = Pieces()
+        finished = yield from self._value_into(pieces)
+        if finished:
+            self.id = _text_of(pieces.take())
+        return finished
+
+    def _ignored_value(self) -> Step[bool]:
+        """Read a value that nobody needs. Returns whether it was finished."""
+        return (yield from self._value_into(IGNORE))
 
     # -- as JSON has them ---------------------------------------------------------------------
 
@@ -259,9 +294,18 @@ class _ObjectReader:
         """Read a call's arguments. Returns whether they were finished."""
         return (yield from read_arguments(self.window, self.run.delimiters, sink))
 
-    def _ignored_value(self) -> Step[bool]:
-        """Read a value that nobody needs. Returns whether it was finished."""
-        return (yield from read_value(self.window, self.run.delimiters, IGNORE))
+    def _value_into(self, sink: Sink) -> Step[bool]:
+        """Read any value. Returns whether it was finished."""
+        return (yield from read_value(self.window, self.run.delimiters, sink))
+
+
+def _text_of(string: str) -> str | None:
+    """The text of a JSON string; None where there is none in it, or it is no string."""
+    try:
+        text = json.loads(string, strict=False)
+    except ValueError:
+        return None
+    return text if isinstance(text, str) and text else None
 
 
 class _PythonObjectReader(_ObjectReader):
@@ -310,5 +354,5 @@ class _PythonObjectReader(_ObjectReader):
         sink.write("{}" if word in ("None", "null") else literal(word, None))
         return finished
 
-    def _ignored_value(self) -> Step[bool]:
-        return (yield from self._arguments_into(IGNORE))
+    def _value_into(self, sink: Sink) -> Step[bool]:
+        return (yield from self._arguments_into(sink))
