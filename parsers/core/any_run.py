@@ -4,23 +4,20 @@
                                          └─ none: content
 
 Prose is searched for what begins a call in any of the formats. There, the *candidates* are those formats
-whose opener this is, in the order of the formats. What follows the opener narrows them down: a format is
-out if no call of its shape, and no other opener of its own, can begin there. If the format of the last
-block is among them, it is chosen: a message is written by one model. Otherwise, as long as several are
-left, the first is tried by a *scout*, a reader of that format with a window of its own. If the scout
-commits to a call, its format is chosen; if it gives up, the next is tried, and the last that is left is
-chosen without a trial.
-
-Then the text is put back, and the chosen format reads it as it would in a message of its own, up to
-where that format's block ends, with the thoughts, the window and the output of the message.
+whose opener this is, in the order of the formats; but the format of the last block goes first, for a
+message is written by one model. What follows the opener narrows them down: a format is out if no call of
+its shape, and no other opener of its own, can begin there. Of those that are left, one after the other
+reads the text as it would in a message of its own, with the thoughts, the window and the output of the
+message. The first that commits to a call goes on, up to where its block ends. One that gives up puts
+back what it has read, and the next one reads it; what the last one gives up is content.
 
 What makes every cut give the same result, and keeps cost linear:
 
-* What narrows the candidates down, whether a scout commits, and where it gives up, depends on the text
+* What narrows the candidates down, whether a format commits, and where it gives up, depends on the text
   alone.
-* Only what is undecided is read twice: an opener, a name, and the beginning of the arguments.
-* Where a scout gave up is remembered: before that place, its format is no candidate again. So each
-  format reads each character once at most on trial, and once at most for real.
+* Before it commits, a run changes nothing but the window, and what it has let go as prose it keeps.
+* Where a format gave up is remembered: before that place, it is no candidate again. So each format reads
+  each character once at most.
 * One block is remembered, the last one, with its format: only that format's closers count in prose.
 
 In the candidates only declared names make a call, where any tools are declared: what one format marks as
@@ -48,9 +45,6 @@ from .window import Step, Window
 
 if TYPE_CHECKING:
     from .shape import Shape
-
-#: How much scouts are shown at a time: they are done long before the end of a long text.
-_GLANCE: Final = 128
 
 
 class Candidate:
@@ -118,56 +112,48 @@ def _own_opener(format: Format, opener: str, line_start: bool) -> str:
 
 
 class _FormatRun(Run):
-    """The part of a message that is in one of the formats."""
+    """The part of a message that is in one of the formats, or that may be."""
 
-    def allowed(self, name: str) -> bool:
-        return bool(name) and (self.tools is None or name in self.tools)
+    def __init__(self, format: Format, tools: Mapping[str, Tool] | None, window: Window) -> None:
+        super().__init__(format, tools, window, None)
+        self.trying = False  # it has not committed yet, and another format may be tried
+        self._let_go: list[str] = []  # what is prose, if it commits
 
-    def enter(self, out: Outgoing, thoughts: Thoughts, block: Block, line_start: bool) -> None:
+    def enter(
+        self, out: Outgoing, thoughts: Thoughts, block: Block, line_start: bool, trying: bool
+    ) -> None:
         """Before a block: take over what is known of the message."""
         self.out, self.thoughts = out, thoughts
         self._block = block
         self.line_start = line_start
+        self.trying = trying
+        self._let_go.clear()
 
     @property
     def block(self) -> Block:
         return self._block
 
+    def allowed(self, name: str) -> bool:
+        return bool(name) and (self.tools is None or name in self.tools)
 
-class _Scout(_FormatRun):
-    """Tells whether the text that it is fed begins with a call."""
+    def let_go(self) -> str:
+        """What it has read and does not want."""
+        text = "".join(self._let_go)
+        self._let_go.clear()
+        return text
 
-    def __init__(self, format: Format, tools: Mapping[str, Tool] | None, block: Block) -> None:
-        super().__init__(format, tools, Window(False), None)
-        self._block.left_open = block.left_open
-        self.committed = False
-        self.over = False
-        self._fed = 0
-        self._steps: Final[Step[bool]] = self.read_block()
-        next(self._steps)
-
-    @property
-    def length(self) -> int:
-        """How much of the text it has read."""
-        return self._fed - len(self.window.text) + self.window.pos
-
-    def feed(self, chunk: str) -> None:
-        if not self.over:
-            self._fed += len(chunk)
-            self.window.push(chunk)
-            self._step()
-
-    def finish(self) -> None:
-        if not self.over:
-            self.window.finish()
-            self._step()
-
-    def _step(self) -> None:
-        ended = next(self._steps, True)
-        self.over = ended is not None or self.committed
+    def release(self) -> None:
+        if self.trying:
+            self._let_go.append(self.window.release())
+        else:
+            super().release()
 
     def commit(self) -> None:
-        self.committed = True
+        if self.trying:
+            self.trying = False
+            if text := self.let_go():
+                self.say(text)
+                self.note_line(text)
         super().commit()
 
 
@@ -188,7 +174,8 @@ class AnyRun(Run):
         self._last: Format | None = None  # whose block is remembered
         self._last_before_trial: Format | None = None
         self._on_trial = False
-        self._given_up: Final[dict[str, int]] = {}  # where each format's scout did last
+        self._given_up: Final[dict[str, int]] = {}  # where each format did last
+        self._run: _FormatRun | None = None  # who reads the block at hand
 
     # -- blocks -------------------------------------------------------------------------------
 
@@ -215,32 +202,48 @@ class AnyRun(Run):
         return AnyChannelRun(family.merged, self.tools, self.window, self.out, family)
 
     def read_block(self) -> Step[bool]:
-        chosen = yield from self._choose()
-        if chosen is None:
-            return False
-        family = self._reader.families.get(chosen.name)
-        if family is not None:
-            yield from self._parts(family).rest()
-            return False
-        calls, run = self.out.calls, self._enter(chosen)
-        at_opener = yield from run.read_block()
-        self.line_start = run.line_start
-        if self.out.calls > calls:
-            self._block, self._last = run.block, chosen
-        return at_opener
+        w = self.window
+        place = w.place
+        formats = yield from self._choose()
+        for format in formats:
+            family = self._reader.families.get(format.name)
+            if family is not None:
+                yield from self._parts(family).rest()
+                return False
+            calls = self.out.calls
+            run = self._run = self._enter(format, trying=format is not formats[-1])
+            at_opener = yield from run.read_block()
+            self._run = None
+            if not run.trying:
+                self.line_start = run.line_start
+                if self.out.calls > calls:
+                    self._block, self._last = run.block, format
+                return at_opener
+            text = run.let_go()
+            self._given_up[format.name] = place + len(text)
+            w.unread(text)
+        return False
+
+    def release(self) -> None:
+        if self._run is not None and (text := self._run.let_go()):  # nobody reads on
+            self.say(text)
+            self.note_line(text)
+        self._run = None
+        super().release()
 
     def _after(self) -> Step[bool]:
         assert self._last is not None
-        run = self._enter(self._last)
+        run = self._enter(self._last, trying=False)
         at_opener = yield from run._after()
         self.line_start = run.line_start
         return at_opener
 
-    def _enter(self, format: Format) -> _FormatRun:
+    def _enter(self, format: Format, trying: bool) -> _FormatRun:
         run = self._runs.get(format.name)
         if run is None:
-            run = self._runs[format.name] = _FormatRun(format, self.tools, self.window, None)
-        run.enter(self.out, self.thoughts, self._block_of(format), self.line_start)
+            run = self._runs[format.name] = _FormatRun(format, self.tools, self.window)
+        block = self._block_of(format)
+        run.enter(self.out, self.thoughts, block, self.line_start, trying)
         return run
 
     def _block_of(self, format: Format) -> Block:
@@ -259,14 +262,15 @@ class AnyRun(Run):
     def end_trial(self, holds: bool) -> None:
         super().end_trial(holds)
         self._on_trial = False
+        self._run = None
         if not holds:
             self._last = self._last_before_trial
 
     # -- choosing -----------------------------------------------------------------------------
 
-    def _choose(self) -> Step[Format | None]:
-        """At what may begin a call: which format reads it. None if none does: the opener has been read
-        then, and is content."""
+    def _choose(self) -> Step[list[Format]]:
+        """At what may begin a call: which formats may read it, in the order in which they are tried. If
+        there are none, the opener has been read, and is content."""
         w = self.window
         w.hold()
         place = w.place
@@ -276,13 +280,12 @@ class AnyRun(Run):
         w.take(w.pos + len(opener))
         if not candidates:
             self.release()
-            return None
-        while (space := w.space()) is None:
+            return []
+        while w.space() is None:
             yield
         likely = yield from self._likely(candidates, len(opener))
-        chosen = yield from self._try(likely, opener + space, place)
         w.unread(w.release())
-        return chosen
+        return likely
 
     def _candidates(self, opener: str, place: int) -> list[Candidate]:
         """Those that may read what begins with `opener`."""
@@ -314,28 +317,5 @@ class AnyRun(Run):
                     likely.append(format)
             elif nested:
                 likely.append(format)
-        if self._last is not None and self._last in likely:
-            return [self._last]
-        return likely or [candidate.format for candidate in candidates]
-
-    def _try(self, formats: Sequence[Format], text: str, place: int) -> Step[Format]:
-        """Which of these commits to the call that begins with `text`, at `place`. The last one is taken
-        at its word."""
-        w = self.window
-        read = [text]
-        for format in formats[:-1]:
-            scout = _Scout(format, self.tools, self._block_of(format))
-            scout.feed("".join(read))
-            while not scout.over:
-                while w.pos == len(w.text) and not w.eof:
-                    yield
-                more = w.take(min(w.pos + _GLANCE, len(w.text)))
-                if more:
-                    read.append(more)
-                    scout.feed(more)
-                else:
-                    scout.finish()
-            if scout.committed:
-                return format
-            self._given_up[format.name] = place + scout.length
-        return formats[-1]
+        found = likely or [candidate.format for candidate in candidates]
+        return sorted(found, key=lambda format: format is not self._last)

@@ -123,7 +123,7 @@ def check_template(spec: Format, tokenizer: Any, template: str) -> None:
     except ToolwireError as error:
         log.warning("The chat template could not be checked against %s: %s", spec.name, error)
         return
-    if names_read(spec).intersection(found.formats):
+    if spec.name in found.formats or found.format in names_read(spec):
         return
     if found.formats and not found.hinted:
         raise ToolwireError(_wrong_format(spec.name, found.formats))

@@ -96,6 +96,13 @@ def test_parse_shows_text_and_calls() -> None:
     assert done.stdout == 'Yes.\n\nCALL  ARGUMENTS  PROBLEM\nadd   {"a": 1}\n'
 
 
+def test_parse_where_the_format_is_not_known() -> None:
+    call = "<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>"
+    done = run("parse", "any", "--json", text=f"{CALL}\n{call}")
+    calls = json.loads(done.stdout)["tool_calls"]
+    assert [call["arguments"] for call in calls] == ['{"a": 1}', '{"a": "1"}']
+
+
 def test_parse_as_json() -> None:
     done = run("parse", "hermes", "--json", text=CALL)
     call = {"name": "add", "arguments": '{"a": 1}', "problem": None}

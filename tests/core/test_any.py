@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,8 +23,10 @@ from toolwire import (
     register_format,
     write,
 )
+from toolwire.core.any_run import AnyReader
+from toolwire.core.literals import SUFFIX
 from toolwire.formats import registry
-from toolwire.formats.any_format import STYLE
+from toolwire.formats.any_format import STYLE, AnyCalls
 from toolwire.formats.registry import names_read
 
 from ..corpus_cases import CASES, Case
@@ -118,7 +121,9 @@ def test_beside_them_others_count(format: str) -> None:
     whole = events_of("any", [text], FEW_TOOLS)
     assert [name for name, _, _ in summary(whole)[1]] == ["f"]
     said = summary(whole)[0] or ""
-    assert ("unknown" in said) == (format in PLAIN)  # a header is markup, and its name is in it
+    channels = get_format(format).channels
+    in_header = channels is not None and channels.name_in_header  # which is markup
+    assert ("unknown" in said) == (not in_header)
     assert "v" in said
     assert events_of("any", list(text), FEW_TOOLS) == whole
 
@@ -126,18 +131,11 @@ def test_beside_them_others_count(format: str) -> None:
 # -- several formats ------------------------------------------------------------------------------
 
 
-def starts(format: str) -> set[str]:
-    spec = get_format(format)
-    return {*spec.delimiters.starts.spellings, *(spec.channels.tokens if spec.channels else ())}
-
-
 @given(data=st.data())
 def test_formats_may_be_mixed(data: st.DataObject) -> None:
-    """Those that begin alike are told apart only where nothing else was read before."""
-    pieces, every, before = [], [], set[str]()
+    pieces, every = [], []
     for number in range(data.draw(st.integers(2, 4))):
-        format = data.draw(st.sampled_from([f for f in PLAIN if not starts(f) & before]))
-        before |= starts(format)
+        format = data.draw(st.sampled_from(PLAIN))
         ((_, arguments),) = data.draw(calls_for(format).map(lambda calls: calls[:1]))
         every.append((f"tool{number}", arguments))
         pieces.append(("prose", data.draw(prose(before_call=True)) + "then\n"))
@@ -208,6 +206,60 @@ def test_the_corpus_is_read_as_by_each_format(case: Case) -> None:
         whole = events_of("any", [case.text], case.tools)
         assert summary(whole) == (case.content, list(case.calls))
         assert events_of("any", list(case.text), case.tools) == whole
+
+
+# -- what is documented ---------------------------------------------------------------------------
+
+RULES = Path(__file__).parents[2] / "docs" / "rules.md"
+
+
+def shared_openers() -> list[str]:
+    """Rows of a table: openers that several formats have, and these in the order in which they are
+    tried. Of several openers, the one that the first format writes."""
+    reader = get_format("any").reading
+    assert isinstance(reader, AnyReader)
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for spelling in sorted(reader.starts.spellings):
+        opener = spelling.replace(SUFFIX, ":x")
+        formats = tuple(c.format.name for c in reader.candidates(opener, True))
+        if len(formats) > 1:
+            rows.setdefault(formats, []).append(spelling)
+    return [row(written_by(formats[0], openers), formats) for formats, openers in rows.items()]
+
+
+def written_by(format: str, openers: list[str]) -> str:
+    spec = get_format(format)
+    firsts = [*[wrapper.open[0] for wrapper in spec.wrappers], *spec.shape.heads]
+    return next((first for first in firsts if first in openers), openers[0])
+
+
+def row(opener: str, formats: tuple[str, ...]) -> str:
+    escaped = opener.replace("|", "\\|")
+    return f"| `{escaped}` | {', '.join(formats)} |"
+
+
+def taken_for_others() -> list[str]:
+    """Rows of a table: formats that are read in the same way as another one, which stands for them."""
+    spec = get_format("any")
+    assert isinstance(spec.shape, AnyCalls)
+    names = {format.name for format in spec.shape.formats}
+    rows: dict[str, list[str]] = {}
+    for format in PLAIN:
+        if format not in names:
+            own = get_format(format)
+            same = next(
+                f.name
+                for f in spec.shape.formats
+                if (f.shape, f.wrappers) == (own.shape, own.wrappers)
+            )
+            rows.setdefault(same, []).append(format)
+    return [f"| {name} | {', '.join(others)} |" for name, others in sorted(rows.items())]
+
+
+def test_the_rules_say_who_is_preferred() -> None:
+    page = RULES.read_text(encoding="utf-8")
+    for row in [*shared_openers(), *taken_for_others()]:
+        assert row in page, row
 
 
 # -- thoughts -------------------------------------------------------------------------------------
