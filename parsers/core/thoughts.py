@@ -22,12 +22,22 @@ from .window import Step
 
 if TYPE_CHECKING:
     from .driver import Run
+    from .prose import Prose
 
 
 class Thoughts:
     """What is known of a message's thoughts."""
 
-    __slots__ = ("_answering", "_code", "_seen", "_style", "_triggers", "active")
+    __slots__ = (
+        "_answering",
+        "_code",
+        "_notes_code",
+        "_seen",
+        "_style",
+        "_triggers",
+        "_watches_code",
+        "active",
+    )
 
     def __init__(self, style: ReasoningStyle | None, triggers: ReasoningTriggers) -> None:
         self.active = False  # inside of them
@@ -36,6 +46,8 @@ class Thoughts:
         self._seen = False  # there were some
         self._answering = False  # behind a marker that begins the answer
         self._code = CodeTracker()
+        self._watches_code: Final = triggers.watches_code
+        self._notes_code = triggers.watches_code
 
     @property
     def triggers(self) -> Triggers:
@@ -43,18 +55,32 @@ class Thoughts:
         return self._triggers.in_thoughts if self.active else self._triggers.in_prose
 
     @property
-    def in_code(self) -> bool:
-        """Whether what follows may be code, in which markers are text."""
-        return self._code.open
+    def settled(self) -> bool:
+        """Whether text without backticks changes nothing about what is code."""
+        return self._code.settled
+
+    @property
+    def in_fence(self) -> bool:
+        """Whether a fenced block of code is open in the text."""
+        return self._code.in_fence
+
+    def in_inline_code(self, before: str, line_start: bool) -> bool:
+        """Whether the place behind `before`, which was not passed on yet, is in inline code."""
+        return self._code.inside_span(before, line_start)
+
+    def fence_goes_on(self) -> None:
+        """The fence around some calls was not closed behind them."""
+        if self._watches_code:
+            self._code.open_fence()
 
     def note(self, text: str, line_start: bool) -> None:
         """Content that was passed on, and whether it begins a line."""
-        if self._seen:
+        if self._notes_code and ("`" in text or not self._code.settled):
             self._code.note(text, line_start)
 
     # -- markers ------------------------------------------------------------------------------
 
-    def counts(self, run: Run, kind: str, marker: str, before: str) -> bool:
+    def counts(self, run: Prose, kind: str, marker: str, before: str) -> bool:
         """Whether a marker that was found in text, behind `before`, is one."""
         style = self._style
         if kind == THINK:
@@ -74,7 +100,7 @@ class Thoughts:
         """What fills a gap in a spelling differs from model to model: such a marker is a token, too."""
         return self._style is not None and (self._style.special or opener not in self._style.open)
 
-    def _in_answer(self, run: Run, before: str) -> bool:
+    def _in_answer(self, run: Prose, before: str) -> bool:
         """Whether a marker behind `before` stands in text that follows thoughts, and not in code."""
         return self._seen and not self._code.inside(before, run.line_start)
 
@@ -105,7 +131,7 @@ class Thoughts:
         run.line_start = True
 
     def begin(self, run: Run) -> None:
-        self.active = self._seen = True
+        self.active = self._seen = self._notes_code = True
         run.out.begin_thoughts()
         run.window.limit(self._triggers.end)
 
