@@ -39,7 +39,7 @@ _FIRST_KEY: Final = re.compile(
     r"""\{\s{0,64}(?:"([^"\\\n]{1,64})"|'([^'\\\n]{1,64})')\s{0,16}:"""
 ).match
 _FIRST_KEY_BEGUN: Final = re.compile(
-    r"""\{\s{0,64}(?:(?:"[^"\\\n]{0,64}"?|'[^'\\\n]{0,64}'?)\s{0,16})?\Z"""
+    r"""\{\s{0,64}(?:"[^"\\\n]{0,64}(?:"\s{0,16})?|'[^'\\\n]{0,64}(?:'\s{0,16})?)?\Z"""
 ).match
 _STRING_START: Final = frozenset("\"'rbufRBUF")
 _LITERAL_START: Final = frozenset("\"'-+.0123456789[{(")

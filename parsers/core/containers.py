@@ -31,6 +31,8 @@ _LIST: Final = 1
 _BRACE: Final = 2
 _PARENTHESIS: Final = 3
 _KEY: Final = 4
+# Of how many pieces a tuple may be that is a key.
+_LONGEST_KEY: Final = 1000
 # Pieces that are joined at once: many small ones take several times the memory of their text.
 _MOST_PIECES: Final = 1000
 
@@ -247,6 +249,7 @@ class Nesting:
         if self._before:
             self._pass_before()
         out = self._out
+        self._value_read = False
         self._open.append(_CLOSING[bracket])
         if bracket == "[":
             self._kinds.append(_PLAIN)
@@ -313,8 +316,11 @@ class Nesting:
             self._out[self._word_at] = literal(self._word, None)
 
     def _as_key(self, start: int, is_tuple: bool) -> None:
-        """What was written since `start` is a key in parentheses: a tuple is a text, in JSON."""
+        """What was written since `start` is a key in parentheses: a tuple is a text, in JSON. (Nobody
+        writes long ones, or objects in one; these are passed on as they are.)"""
         out = self._out
+        if len(out) - start > _LONGEST_KEY or "{" in out[start:]:
+            return
         inner = "".join(out[start + 1 :]).strip().removesuffix("]" if is_tuple else "")
         key = f"({inner})" if is_tuple else inner
         out[start:] = [key if key.startswith('"') else encode(key)]
@@ -347,13 +353,13 @@ class Nesting:
         out = self._out
         if kind == _KEY:
             self._as_key(start, self._comma in out[start:])
-        elif not "".join(out[start + 1 :]).strip():
-            out.append("]" if kind == _PARENTHESIS else bracket)
-        elif kind == _PARENTHESIS:
+        elif kind == _PARENTHESIS and self._value_read:
             out[start] = ""
-        else:
+        elif kind == _BRACE and not self.at_key:
             self._as_set(start)
             out.append("]")
+        else:  # nothing is in it
+            out.append("]" if kind == _PARENTHESIS else bracket)
 
     def _value_is_over(self) -> None:
         """Tell the sink that a member is over, if it is one of the outermost."""

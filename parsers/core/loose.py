@@ -29,6 +29,8 @@ _PYTHON_ONLY: Final = {"a": "\a", "v": "\v", "'": "'"}
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
 _PREFIX: Final = re.compile("[rbufRBUF]{1,2}").match
 _PREFIX_LETTERS: Final = frozenset("rbufRBUF")
+#: Longer words are neither numbers nor what stands before a quote.
+_LONGEST: Final = 400
 _NO_STRING: Final = ("", "")
 _OCTAL: Final = re.compile(r"[0-7]{1,3}")
 
@@ -250,19 +252,25 @@ class LooseReader:
         `in_line`: it ends with its line, too, and at a bracket that closes none of its own."""
         w = self.window
         pieces: list[str] = []
-        depth = 0
+        depth = length = 0
         while True:
             found = self._patterns.words.search(w.text, w.pos)
             end = found.start() if found else len(w.text)
             if end > w.pos:
+                length += end - w.pos
                 pieces.append(w.take(end))
             kind = found.lastgroup if found else "cut"
             if kind == "punctuation":
                 c = w.text[w.pos]
-                if not depth and (c in ends or self._word_ends(c, pieces, in_line)):
+                if not depth and (
+                    c in ends
+                    or (in_line and c in "\n]}")
+                    or (length < _LONGEST and self._word_ends(c, pieces))
+                ):
                     return "".join(pieces).strip(), True
                 depth += c in "([{"
                 depth -= c in ")]}" and depth > 0
+                length += 1
                 pieces.append(w.take(w.pos + 1))
             elif kind == "stop":
                 return "".join(pieces).strip(), True
@@ -272,15 +280,15 @@ class LooseReader:
             else:
                 yield
 
-    def _word_ends(self, c: str, pieces: list[str], in_line: bool) -> bool:
+    def _word_ends(self, c: str, pieces: list[str]) -> bool:
         """Whether a word ends before a character that is none of those it is read up to: a quote behind
         what Python writes before one, a comment behind what Python knows."""
         if c in "\"'":
             return len(pieces) <= 2 and is_prefix("".join(pieces))
-        if c == "#":
-            word = "".join(pieces)
-            return self.dialect.python and word[-1:].isspace() and is_literal(word.strip())
-        return in_line and c in "\n]}"
+        if c != "#":
+            return False
+        word = "".join(pieces)
+        return self.dialect.python and word[-1:].isspace() and is_literal(word.strip())
 
     def string_ahead(self) -> tuple[str, str] | None:
         """The prefix and the quote of the string that stands here; "" and "" if none does."""

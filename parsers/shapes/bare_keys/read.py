@@ -52,7 +52,7 @@ class BareKeysReader(ShapeReader):
             yield
         while (closer := run.closer()) is None:
             yield
-        if closer:
+        if closer and prefix:
             run.call_without_arguments(name)
             return CALL
         if w.peek() not in ("{", "("):
