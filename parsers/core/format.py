@@ -69,6 +69,8 @@ class Format:
     #: whose models write it, and since when
     family: str = ""
     year: int = 0
+    #: the prompt may have opened the first call: the text begins with its name
+    prompt_opens: bool = False
 
     @property
     def written(self) -> Layout:
@@ -107,16 +109,18 @@ class Format:
         """What reads its calls."""
         return self.shape.read()
 
-    def triggers(self, style: ReasoningStyle | None) -> ReasoningTriggers:
-        """What prose and thoughts are searched for, where thoughts are marked in this style."""
-        found = self._triggers.get(style)
+    def triggers(self, style: ReasoningStyle | None, declared: bool) -> ReasoningTriggers:
+        """What prose and thoughts are searched for, where thoughts are marked in this style. `declared`:
+        the names of tools are known."""
+        kept = self._triggers[declared]
+        found = kept.get(style)
         if found is None:
-            found = self._triggers[style] = ReasoningTriggers(self, style)
+            found = kept[style] = ReasoningTriggers(self, style, declared)
         return found
 
     @cached_property
-    def _triggers(self) -> dict[ReasoningStyle | None, ReasoningTriggers]:
-        return {}
+    def _triggers(self) -> tuple[dict[ReasoningStyle | None, ReasoningTriggers], ...]:
+        return {}, {}
 
     @cached_property
     def level_of(self) -> Levels:

@@ -181,6 +181,16 @@ class Shape:
         return ""
 
     @property
+    def in_fences(self) -> bool:
+        """Whether calls without any wrapper may stand in a code fence."""
+        return "```" in self.bare_start
+
+    @property
+    def inline_starts(self) -> str:
+        """Characters that such a call begins with in the middle of a line, where names are known."""
+        return ""
+
+    @property
     def needs_wrappers(self) -> bool:
         """Whether calls of this shape can't be found without something around them."""
         return not self.bare_start

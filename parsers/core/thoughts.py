@@ -22,6 +22,7 @@ from .window import Step
 
 if TYPE_CHECKING:
     from .driver import Run
+    from .prose import Prose
 
 
 class Thoughts:
@@ -31,10 +32,12 @@ class Thoughts:
         "_answering",
         "_code",
         "_end",
+        "_notes_code",
         "_seen",
-        "_settled",
         "_style",
+        "_style_known",
         "_triggers",
+        "_watches_code",
         "active",
     )
 
@@ -43,10 +46,12 @@ class Thoughts:
         self._style = style
         self._triggers: Final = triggers
         self._end = triggers.end  # what ends thoughts
-        self._settled = False  # the style was one of several, and now is known
+        self._style_known = False  # the style was one of several, and now is known
         self._seen = False  # there were some
         self._answering = False  # behind a marker that begins the answer
         self._code = CodeTracker()
+        self._watches_code: Final = triggers.watches_code
+        self._notes_code = triggers.watches_code
 
     @property
     def triggers(self) -> Triggers:
@@ -54,22 +59,36 @@ class Thoughts:
         return self._triggers.in_thoughts if self.active else self._triggers.in_prose
 
     @property
-    def in_code(self) -> bool:
-        """Whether what follows may be code, in which markers are text."""
-        return self._code.open
+    def settled(self) -> bool:
+        """Whether text without backticks changes nothing about what is code."""
+        return self._code.settled
+
+    @property
+    def in_fence(self) -> bool:
+        """Whether a fenced block of code is open in the text."""
+        return self._code.in_fence
+
+    def in_inline_code(self, before: str, line_start: bool) -> bool:
+        """Whether the place behind `before`, which was not passed on yet, is in inline code."""
+        return self._code.inside_span(before, line_start)
+
+    def fence_goes_on(self) -> None:
+        """The fence around some calls was not closed behind them."""
+        if self._watches_code:
+            self._code.open_fence()
 
     def note(self, text: str, line_start: bool) -> None:
         """Content that was passed on, and whether it begins a line."""
-        if self._seen:
+        if self._notes_code and ("`" in text or not self._code.settled):
             self._code.note(text, line_start)
 
     # -- markers ------------------------------------------------------------------------------
 
-    def counts(self, run: Run, kind: str, marker: str, before: str) -> bool:
+    def counts(self, run: Prose, kind: str, marker: str, before: str) -> bool:
         """Whether a marker that was found in text, behind `before`, is one."""
         style = self._style
         if (
-            self._settled
+            self._style_known
             and style is not None
             and not style.has(marker)
             and not self._is_always(marker)
@@ -97,7 +116,7 @@ class Thoughts:
         style = self._style.choice(opener) if self._style is not None else None
         return style is not None and (style.special or opener not in style.open)
 
-    def _in_answer(self, run: Run, before: str) -> bool:
+    def _in_answer(self, run: Prose, before: str) -> bool:
         """Whether a marker behind `before` stands in text that follows thoughts, and not in code."""
         return self._seen and not self._code.inside(before, run.line_start)
 
@@ -132,11 +151,11 @@ class Thoughts:
         """Where the style is one of several: the first marker says which."""
         chosen = self._style.choice(marker) if self._style is not None else None
         if chosen is not None and chosen is not self._style:
-            self._style, self._settled = chosen, True
+            self._style, self._style_known = chosen, True
             self._end = self._triggers.end_of(chosen)
 
     def begin(self, run: Run) -> None:
-        self.active = self._seen = True
+        self.active = self._seen = self._notes_code = True
         run.out.begin_thoughts()
         run.window.limit(self._end)
 

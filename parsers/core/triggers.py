@@ -35,6 +35,9 @@ THINK: Final = "think"
 THOUGHT: Final = "thought"
 ANSWER: Final = "answer"
 NOTE: Final = "note"
+#: a bare call in the middle of a line; the next member of a list in which one was no call
+INLINE: Final = "inline"
+MEMBER: Final = "member"
 MARKERS: Final = frozenset({THINK, THOUGHT, ANSWER, NOTE})
 
 
@@ -48,8 +51,11 @@ class Triggers:
     none of these can begin, but perhaps at its very start: it does not know whether a line begins there.
     """
 
-    def __init__(self, format: Format, markers: Sequence[tuple[str, str]] = ()) -> None:
-        """`markers`: kind and spelling of each."""
+    def __init__(
+        self, format: Format, inline: bool, markers: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """`inline`: whether a bare call may begin in the middle of a line, in formats where it may at
+        all. `markers`: kind and spelling of each."""
         delimiters, shape = format.delimiters, format.shape
         starts = (delimiters.starts if format.inline else delimiters.opens).spellings
         spellings = Literals([*starts, *delimiters.closes.spellings]).spellings
@@ -66,25 +72,29 @@ class Triggers:
         if format.bare:
             branches.append(("bare", rf"\n[{INDENT}]*(?={bare})"))
             branches += [("cutbare", rf"\n[{INDENT}]*(?={cut})")] if cut else []
+        starts_inline = shape.inline_starts if inline and format.bare else ""
+        branches += [(INLINE, re.escape(character)) for character in starts_inline]
         self.anywhere: Final = re.compile(
             "|".join(f"{branch}()" for _, branch in branches) or "(?!)"
         )
         self.kinds: Final = ("", *[kind for kind, _ in branches])
         self.line_start: Final = re.compile(rf"[{INDENT}]*(?:(?={bare})()|(?={cut or '(?!)'})())")
         stops = [*spellings, *shape.heads, *[spelling for _, spelling in markers]]
-        self.plain: Final = _plain(format, [*stops, *("`" if markers else "")], cut_bare)
+        ticks = "`" if markers or shape.in_fences else ""
+        self.plain: Final = _plain(format, [*stops, *ticks, *starts_inline], cut_bare)
 
 
 class ReasoningTriggers:
     """What is searched for in a format with a style of reasoning."""
 
-    def __init__(self, format: Format, style: ReasoningStyle | None) -> None:
+    def __init__(self, format: Format, style: ReasoningStyle | None, inline: bool) -> None:
         text = format.text_wrapper
         around = [*text.open, *text.close] if text else []
         ends = [*style.close, *(text.open if text else ())] if style else []
         answer = [*style.answer_open, *style.answer_close] if style else []
         self.in_prose: Final = Triggers(
             format,
+            inline,
             [
                 *[(THINK, spelling) for spelling in (style.open if style else ())],
                 *[(THOUGHT, spelling) for spelling in (style.close if style else ())],
@@ -92,7 +102,9 @@ class ReasoningTriggers:
                 *[(NOTE, spelling) for spelling in format.annotations],
             ],
         )
-        self.in_thoughts: Final = Triggers(format, [(THOUGHT, spelling) for spelling in ends])
+        self.in_thoughts: Final = Triggers(
+            format, inline, [(THOUGHT, spelling) for spelling in ends]
+        )
         #: what ends thoughts; `lastindex` tells a marker (1) from the beginning of one
         self.end: Final = _first_marker(ends)
         #: an opener that comes although the prompt has opened the thoughts
@@ -101,6 +113,8 @@ class ReasoningTriggers:
         self.any_marker: Final = _first_marker(
             [*(style.open if style else ()), *ends, *around, *answer, *format.annotations]
         )
+        #: whether it matters what is code, also in a message without thoughts
+        self.watches_code: Final = format.bare and format.shape.in_fences
         #: those of the markers around the answer that are never text
         self.always: Final = frozenset(around)
         self._around: Final = tuple(text.open if text else ())
@@ -172,5 +186,5 @@ def _without(stops: Sequence[str]) -> str:
 def _cut_bare_starts(format: Format) -> list[str]:
     """Patterns for the beginning of a bare call that the end of the text cuts off."""
     shape = format.shape
-    cut = [r"`{1,2}\Z"] if "`" in shape.bare_start else []
+    cut = [r"`{1,2}\Z"] if shape.in_fences else []
     return cut + ([cut_off(shape.heads)] if shape.heads else [])

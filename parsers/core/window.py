@@ -270,6 +270,11 @@ class Window:
         assert self._held is not None
         return len(self._held)
 
+    def held_since(self, mark: int) -> str:
+        """The held text from this place on."""
+        assert self._held is not None
+        return "".join(self._held[mark:])
+
     def set_aside(self, mark: int) -> None:
         """What was held since `mark` is no call: content, even if its surroundings are markup."""
         assert self._held is not None

@@ -119,8 +119,9 @@ MISTRAL = Format(
 
 FUNCTIONARY = Format(
     name="functionary",
-    shape=NamedJson(separator=(">",)),
+    shape=NamedJson(separator=(">",), text_names=("all",)),
     wrappers=(Wrapper(("<function=", ">>>"), ("</function>",)),),
+    prompt_opens=True,
     models="Functionary v3.1 and v3.2",
     layout=Layout(call_begin="<function=", name_end=">", call_end="</function>"),
 )

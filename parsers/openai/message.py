@@ -59,7 +59,7 @@ class ToolCall:
 
         try:
             value = partial.loads(self.arguments)
-        except (ValueError, IndexError, RecursionError):  # what it raises where it can't go on
+        except (ValueError, IndexError, AssertionError, RecursionError):  # where it can't go on
             return {}
         return value if isinstance(value, dict) else {}
 

@@ -16,12 +16,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from ...core.block import LIST, MARKER
+from ...core.block import MARKER
 from ...core.driver import CALL, NOTHING, OTHER, Outcome, Run, ShapeReader
 from ...core.jsontext import IGNORE, VALUE_START, read_arguments, read_key, read_name, read_value
-from ...core.loose import Dialect, LooseReader, literal
+from ...core.loose import Dialect, LooseReader
 from ...core.sinks import Pieces, Sink
 from ...core.window import Step, Window
+from ...core.words import literal
 from ...schema.kinds import encode
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class JsonCallsReader(ShapeReader):
         self.name_is_key: bool = shape.name_is_key
         self.python: bool = shape.python
         self.no_call: tuple[str, ...] = shape.no_call
+        self.quotes = "\"'" if shape.python else '"'
 
     def may_start(self, character: str) -> bool:
         return character in ("{", "[", "`")
@@ -60,22 +62,26 @@ class JsonCallsReader(ShapeReader):
         while (c := w.peek()) is None:
             yield
         if c == "`":
-            yield from run.skip_fence()
+            if not (yield from run.skip_fence()):
+                return NOTHING
             while (c := w.peek()) is None:
                 yield
+        before = w.mark()
+        listed = c == "["
         while c == "[":
             w.take(w.pos + 1)
-            run.saw(LIST)
             while w.space() is None:
                 yield
             while (c := w.peek()) is None:
                 yield
         if c != "{":
             return NOTHING
+        if listed:
+            run.begin_list(before)
         mark = w.mark()
-        kind = _PythonObjectReader if self.python else _ObjectReader
-        outcome = yield from kind(self, run).read()
-        if outcome == OTHER:
+        reader = (_PythonObjectReader if self.python else _ObjectReader)(self, run)
+        outcome = yield from reader.read()
+        if outcome == OTHER and not reader.around:
             w.set_aside(mark)
         return outcome
 
@@ -97,6 +103,7 @@ class _ObjectReader:
         self.early: Pieces | None = None  # arguments that came before the name
         self.early_complete = False
         self.unknown = False  # a member that may be the arguments under a name nobody knows
+        self.around = False  # it is the one around calls
 
     def read(self) -> Step[Outcome]:
         w = self.window
@@ -128,7 +135,7 @@ class _ObjectReader:
     def _end(self) -> Outcome:
         """The object is over and had no arguments, or no name.
 
-        A call without arguments is a call, but not if that would throw away an object in it.
+        A call without arguments is a call, but not if that would throw away what it says beside.
         """
         if not self.name or self.run.unmarked or self.early is not None or self.unknown:
             return OTHER
@@ -161,12 +168,13 @@ class _ObjectReader:
             return None
         if key == "tool_calls" and first == "[" and self.run.unmarked and self.depth == 1:
             self.run.saw(MARKER)  # so every name in the array is a call's
+            self.around = True
             return (yield from self.shape.read(self.run))
         if key == ID_KEY and first in self.quotes and self.id is None:
             return None if (yield from self._read_id()) else NOTHING
         if self.run.unmarked and not (key in KNOWN_KEYS or self._names(key)):
             return NOTHING
-        if first == "{" and key not in KNOWN_KEYS:
+        if key not in KNOWN_KEYS and not self._names(key):
             self.unknown = True
         if not (yield from self._ignored_value()):
             return NOTHING
@@ -227,7 +235,7 @@ class _ObjectReader:
         while self.depth:
             while (space := w.space()) is None:
                 yield
-            out.gap(space)
+            self.run.gap(space)
             while (c := w.peek()) is None:
                 yield
             if c == "}":

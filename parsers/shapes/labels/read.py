@@ -72,6 +72,7 @@ class LabelsReader(ShapeReader):
                     break
                 early = Pieces()
                 complete = yield from read_arguments(w, run.delimiters, early)
+                yield from run.end_fence()
             elif label in KNOWN_KEYS:
                 yield from self._rest_of_line(run)
             else:
@@ -80,16 +81,21 @@ class LabelsReader(ShapeReader):
                 yield
         run.out.end_call(complete)
         if complete:
+            yield from run.end_fence()
             yield from self._other_lines(run)
         return CALL
 
     def _value_begins(self, run: Run) -> Step[bool]:
-        """Behind the label of arguments: read whitespace; whether a value follows."""
+        """Behind the label of arguments: read whitespace, and what begins a code fence; whether a value
+        follows."""
         w = run.window
         while w.space() is None:
             yield
         while (first := w.peek()) is None:
             yield
+        if first == "`" and (yield from run.skip_fence()):
+            while (first := w.peek()) is None:
+                yield
         return first in VALUE_START
 
     def _without_arguments(self, run: Run, name: str) -> Step[Outcome]:
@@ -132,7 +138,7 @@ class LabelsReader(ShapeReader):
         while True:
             while (space := w.space()) is None:
                 yield
-            out.gap(space)
+            run.gap(space)
             while (found := _OTHERS.here(w)) is None:
                 yield
             if not found:
