@@ -29,7 +29,7 @@ from .literals import Literals
 from .outgoing import Outgoing
 from .reasoning import ReasoningStyle
 from .thoughts import Thoughts
-from .triggers import INDENT, MARKERS, THOUGHT
+from .triggers import ANSWER, INDENT, MARKERS, THOUGHT
 from .window import Step, Window
 
 if TYPE_CHECKING:
@@ -298,6 +298,8 @@ class Run:
                 return "text", found.end()
             if kind != "close" or (self._block.left_open and not thoughts.active):
                 return kind, found.start()
+            if thoughts.ends_text(found[0]):
+                return ANSWER, found.start()
             start = found.end()
         return "", len(text)
 

@@ -70,6 +70,10 @@ class Thoughts:
             return self._seen and run.out.fresh and not before.strip()
         return self._answering or (self._seen and not style.answer_open)
 
+    def ends_text(self, closer: str) -> bool:
+        """Whether what closes a call, and stands behind none, is a marker around text, too."""
+        return not self.active and closer in self._triggers.always
+
     def _is_special(self, opener: str) -> bool:
         """What fills a gap in a spelling differs from model to model: such a marker is a token, too."""
         return self._style is not None and (self._style.special or opener not in self._style.open)
