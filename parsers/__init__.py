@@ -9,6 +9,7 @@ from .events import Arguments, CallEnd, CallStart, Content, Event, Reasoning
 from .formats import get_format, list_formats, register_format
 from .formats.parser import Parser
 from .formats.reasoning import get_reasoning, list_reasoning, register_reasoning
+from .formats.response_template import load_response_template
 from .formats.user_files import load_user_formats
 from .formats.write import write
 from .openai.constrain import Constraint, constrain
@@ -66,6 +67,7 @@ __all__ = [
     "get_reasoning",
     "list_formats",
     "list_reasoning",
+    "load_response_template",
     "load_user_formats",
     "parse",
     "register_format",

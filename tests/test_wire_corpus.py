@@ -229,6 +229,7 @@ CASES: list[tuple[str, str, bool, str, str | None, str | None, list[Any]]] = [
         "Hi.",
         [ADD],
     ),
+    ("solar_open", "solar_open", False, "<|content|>Hi.<|end|>", None, "Hi.", []),
     (
         "solar_open",
         "solar_open",
@@ -279,7 +280,7 @@ def load() -> list[dict[str, Any]]:
         return []
     cases = [json.loads(line) for line in SHARED.read_text(encoding="utf-8").splitlines()]
     known = toolwire.list_formats(aliases=True)
-    return [case for case in cases if case["format"] in known]
+    return [case for case in cases if case["format"] in known or "response_template" in case]
 
 
 RUN = load()
@@ -304,7 +305,10 @@ def loaded(arguments: str) -> Any:
 def read(case: dict[str, Any], chunks: list[str]) -> tuple[str, str, list[Any]]:
     style = THEIR_STYLES.get(case["reasoning_parser"], True)
     inside = bool(case.get("starts_in_reasoning"))
-    parser = toolwire.Parser(case["format"], case["tools"], style, inside)
+    spec: Any = case["format"]
+    if "response_template" in case:
+        spec = toolwire.load_response_template(case["response_template"])
+    parser = toolwire.Parser(spec, case["tools"], style, inside)
     message = collect([*(e for chunk in chunks for e in parser.feed(chunk)), *parser.finish()])
     calls = [(call.name, loaded(call.arguments)) for call in message.tool_calls]
     return (message.reasoning or "").strip(), (message.content or "").strip(), calls

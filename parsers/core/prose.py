@@ -19,7 +19,7 @@ from .open_list import OpenList
 from .outgoing import Outgoing
 from .reasoning import ReasoningStyle
 from .thoughts import Thoughts
-from .triggers import INDENT, INLINE, MARKERS, MEMBER, THOUGHT
+from .triggers import ANSWER, INDENT, INLINE, MARKERS, MEMBER, THOUGHT
 from .window import Step, Window
 
 if TYPE_CHECKING:
@@ -127,6 +127,8 @@ class Prose:
                 return "text", found.end()
             if kind != "close" or self._closer_counts(found[0]):
                 return kind, found.start()
+            if thoughts.ends_text(found[0]):
+                return ANSWER, found.start()
             start = found.end()
         return "", len(text)
 

@@ -111,6 +111,10 @@ class Thoughts:
         """Whether it is one of those markers that are never text."""
         return marker in self._triggers.always
 
+    def ends_text(self, closer: str) -> bool:
+        """Whether what closes a call, and stands behind none, is a marker around text, too."""
+        return not self.active and self._is_always(closer)
+
     def _is_special(self, opener: str) -> bool:
         """What fills a gap in a spelling differs from model to model: such a marker is a token, too."""
         style = self._style.choice(opener) if self._style is not None else None

@@ -97,8 +97,9 @@ class ReasoningTriggers:
             inline,
             [
                 *[(THINK, spelling) for spelling in (style.open if style else ())],
+                *[(ANSWER, spelling) for spelling in around],  # also if thoughts end with it
                 *[(THOUGHT, spelling) for spelling in (style.close if style else ())],
-                *[(ANSWER, spelling) for spelling in (*around, *answer)],
+                *[(ANSWER, spelling) for spelling in answer],
                 *[(NOTE, spelling) for spelling in format.annotations],
             ],
         )

@@ -20,7 +20,9 @@ from ..core.format import Format
 from ..errors import ToolwireError
 from ..formats import get_format, list_formats, register_format
 from ..formats.registry import names_read
-from ..models.detect import PROPOSED, Detection, detect
+from ..formats.response_template import NAME as RESPONSE_TEMPLATE
+from ..formats.response_template import load_response_template
+from ..models.detect import PROPOSED, SAYS_SO, Detection, detect
 from ..models.rendering import tokenizer_renderer
 from ..models.special_tokens import missing_tokens
 from ..templates import get_template, list_templates
@@ -42,11 +44,19 @@ def check_model(format_name: str, tokenizer: Any) -> None:
 
 
 def choose_format(tokenizer: Any) -> tuple[str, str]:
-    """The format that the chat template shows the model, and why. A ToolwireError if it shows none.
+    """The format that the checkpoint's response template describes, or that the chat template shows the
+    model, and why. A ToolwireError if there is none.
 
-    Where it shows one that toolwire does not have, but that can be made, it is made and registered.
+    Where it is one that toolwire does not have, but that can be made, it is made and registered. A chat
+    template on the command line shows what is asked for, whatever the checkpoint says.
     """
     template = template_flag(sys.argv) or ""
+    spec = None if template else _described_by(tokenizer)
+    if spec is not None:
+        register_format(spec)
+        if not _skipped():
+            check_special_tokens(spec, tokenizer)
+        return spec.name, f"{SAYS_SO}."
     if not template and not getattr(tokenizer, "chat_template", None):
         raise ToolwireError(
             "toolwire_auto goes by the chat template, and this model has none: add --chat-template "
@@ -62,6 +72,18 @@ def choose_format(tokenizer: Any) -> tuple[str, str]:
     if not _skipped():
         check_special_tokens(get_format(found.format), tokenizer)
     return found.format, " ".join(found.why)
+
+
+def _described_by(tokenizer: Any) -> Format | None:
+    """The format of the checkpoint's response template, where it has one that can be translated."""
+    template = getattr(tokenizer, "response_template", None)
+    if template is None:
+        return None
+    try:
+        return load_response_template(template, _free_name(RESPONSE_TEMPLATE))
+    except ToolwireError as error:
+        log.warning("toolwire_auto goes by the chat template. %s", error)
+        return None
 
 
 def _skipped() -> bool:
@@ -147,15 +169,15 @@ def _shown_by(tokenizer: Any, template: str) -> Detection:
     return detect(
         tokenizer_renderer(tokenizer, text),
         vocabulary=frozenset(tokenizer.get_vocab()),
-        name=_free_name(),
+        name=_free_name(PROPOSED),
     )
 
 
-def _free_name() -> str:
+def _free_name(wanted: str) -> str:
     """A name for a format that may have to be made."""
     taken = list_formats(aliases=True)
-    numbered = (f"{PROPOSED}_{number}" for number in itertools.count(2))
-    return next(name for name in itertools.chain([PROPOSED], numbered) if name not in taken)
+    numbered = (f"{wanted}_{number}" for number in itertools.count(2))
+    return next(name for name in itertools.chain([wanted], numbered) if name not in taken)
 
 
 def _wrong_format(name: str, others: tuple[str, ...]) -> str:

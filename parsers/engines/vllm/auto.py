@@ -1,4 +1,5 @@
-"""`--tool-call-parser toolwire_auto`: the parser of the format that the chat template shows the model.
+"""`--tool-call-parser toolwire_auto`: the parser of the format that the chat template shows the model,
+or that the checkpoint itself describes (`response_template`).
 
 vLLM asks for a parser's class before it has a tokenizer, and makes one parser with it when it starts.
 That is when the format is chosen, once for each process; the class is that format's from then on.

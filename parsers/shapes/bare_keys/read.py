@@ -48,6 +48,8 @@ class BareKeysReader(ShapeReader):
         if not prefix and not run.inside_all():
             return NOTHING
         w.take(w.pos + len(prefix))
+        while w.space() is None:
+            yield
         while (name := read_word(w, run.delimiters)) is None:
             yield
         if not run.allowed(name):
