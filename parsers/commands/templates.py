@@ -94,6 +94,7 @@ def render(
     request = _read_request(chat)
     continue_final = continue_final or bool(request.get("continue_final_message"))
     generation_prompt = generation_prompt and request.get("add_generation_prompt") is not False
+    variables = _variables(request)
     try:
         prompt = templates.render(
             name,
@@ -101,7 +102,7 @@ def render(
             request.get("tools"),
             add_generation_prompt=generation_prompt and not continue_final,
             continue_final_message=continue_final,
-            **_variables(request),
+            **variables,
         )
     except ToolwireError as error:
         return complain(f"{chat} can't be rendered: {error}", FINDINGS)
