@@ -141,8 +141,9 @@ def test_thoughts_grow_dimmed_and_apart(start: Callable[..., Terminal], upstream
     assert THOUGHT[-10:] not in growing
     terminal.press("C-c")
     terminal.wait_for("stopped; this question is forgotten")
-    (row,) = [line for line in terminal.screen(colours=True).split("\n") if "thought" in line]
-    assert "\x1b[2" in row.partition("Grö")[0]  # dim
+    shown = [line for line in terminal.screen(colours=True).split("\n") if "thought" in line]
+    assert shown
+    assert all("\x1b[2" in line.partition("Grö")[0] for line in shown)  # dim
 
 
 def test_a_server_that_comes_later(start: Callable[..., Terminal]) -> None:
