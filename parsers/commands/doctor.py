@@ -15,7 +15,7 @@ from ..models.detect import detect_model
 from ..models.doctor import Check, check_installation, check_model
 from ..models.files import DEFAULT, ModelFiles, read_model
 from .output import FINDINGS, as_json, styled, visible
-from .reading import complete_format, read_text
+from .reading import complete_format, complete_reasoning_parser, read_text
 
 
 def doctor(
@@ -27,6 +27,14 @@ def doctor(
         str | None,
         typer.Option(
             "--format", help="The format; else the one found.", autocompletion=complete_format
+        ),
+    ] = None,
+    reasoning_parser: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The engine's --reasoning-parser; else the one found.",
+            autocompletion=complete_reasoning_parser,
         ),
     ] = None,
     chat_template: Annotated[
@@ -44,7 +52,7 @@ def doctor(
         text = read_text(chat_template)
         files = replace(files, templates={DEFAULT: text}, template_source=Path(chat_template).name)
     spec = get_format(format_) if format_ else _found_format(files)
-    checks = [*check_model(files, spec), *check_installation()]
+    checks = [*check_model(files, spec, reasoning_parser), *check_installation()]
     typer.echo(_as_json(spec, checks) if json_ else _as_text(checks))
     return FINDINGS if any(not check.ok for check in checks) else 0
 

@@ -107,9 +107,10 @@ def _account(
     calls: int,
     recorder: Recorder | None,
     capture: Capture | None,
+    reasoning: bool = False,
 ) -> None:
     """Count what was found, log it, and keep the exchange if it was about calls."""
-    metrics.count(stage, findings, calls)
+    metrics.count(stage, findings, calls, reasoning)
     for finding in findings[:_LOGGED]:
         level = logging.WARNING if finding.reason else logging.INFO
         _log.log(level, "%s: %s (%s)", stage, finding.detail, finding.action or finding.reason)
@@ -131,7 +132,7 @@ def answer_whole(plan: Plan, raw: bytes, capture: Capture | None) -> bytes:
     if recorder is not None:
         recorder.came(raw)
         recorder.went(sent)
-    _account("whole", findings, calls, recorder, capture)
+    _account("whole", findings, calls, recorder, capture, metrics.has_reasoning(normal))
     return sent
 
 
@@ -172,6 +173,7 @@ class StreamSession:
         )
         self._capture = capture
         self._recorder = recorder_for(plan, "stream", capture)
+        self._reasoning = False  # whether thoughts went by
         self._done = False
         self._over = False
 
@@ -223,7 +225,8 @@ class StreamSession:
             return
         self._over = True
         normalizer = self._normalizer
-        _account("stream", normalizer.findings, normalizer.calls, self._recorder, self._capture)
+        found, calls = normalizer.findings, normalizer.calls
+        _account("stream", found, calls, self._recorder, self._capture, self._reasoning)
 
     def _treat(self, events: list[ServerEvent]) -> bytes:
         pieces: list[bytes] = []
@@ -254,6 +257,7 @@ class StreamSession:
         if self._named and chunk.get("type") in ENDS:
             self._done = True
         out = self._normalizer.feed(chunk)
+        self._reasoning = self._reasoning or any(map(metrics.has_reasoning, out))
         return [event.raw if one is chunk else self._frame(one) for one in out]
 
     def _frames(self, chunks: list[Json]) -> list[bytes]:

@@ -45,6 +45,7 @@ from .propose import propose
 from .readings import Reading, best_first, readings_of, text_left
 from .reasoning import ShownReasoning, find_reasoning
 from .rendering import template_renderer
+from .styles import fitting_styles
 
 #: What a proposed format is called, until somebody gives it a name.
 PROPOSED = "detected"
@@ -81,6 +82,14 @@ class Detection:
         if self.proposal is not None:
             return self.proposal.name
         return self.formats[0] if self.formats else None
+
+    @property
+    def reasoning_style(self) -> str | None:
+        """The name of the style in which thoughts are marked, if it has one."""
+        if self.reasoning.markers is None:
+            return None
+        spec = self.proposal or (get_format(self.formats[0]) if self.formats else None)
+        return next(iter(fitting_styles(self.reasoning.markers, spec)), None)
 
 
 def detect(

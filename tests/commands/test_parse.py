@@ -14,6 +14,7 @@ from toolwire.cli import main
 from toolwire.engines.names import SGLANG_NAMES, VLLM_NAMES, names_of
 
 from ..support import TOOLS
+from .running import in_a_terminal
 
 # Each of them starts processes.
 pytestmark = pytest.mark.slow
@@ -131,3 +132,49 @@ def test_exit_codes() -> None:
     assert missing.stderr == "toolwire: no-such-file can't be read: No such file or directory\n"
     assert "Traceback" not in wrong.stderr + missing.stderr
     assert "Example: toolwire parse" in run("parse", "--help").stdout
+
+
+THOUGHTFUL = f"<think>Hm. {CALL} or so.</think>Yes. {CALL}"
+
+
+@pytest.mark.parametrize("asked", [["--reasoning"], ["--reasoning", "think"], ["--reasoning=own"]])
+def test_parse_tells_thoughts_from_text(asked: list[str], tmp_path: Path) -> None:
+    output = tmp_path / "output.txt"
+    output.write_text(THOUGHTFUL, encoding="utf-8")
+    thought = f"Hm. {CALL} or so."
+    for arguments in (["hermes", *asked, str(output)], ["hermes", str(output), *asked]):
+        done = run("parse", *arguments)
+        assert done.returncode == 0
+        assert done.stdout == (
+            f'REASONING\n{thought}\n\nYes.\n\nCALL  ARGUMENTS  PROBLEM\nadd   {{"a": 1}}\n'
+        )
+        answer = json.loads(run("parse", *arguments, "--json").stdout)
+        assert (answer["reasoning"], answer["content"]) == (thought, "Yes.")
+        assert [call["name"] for call in answer["tool_calls"]] == ["add"]
+        deltas = run("parse", *arguments, "--deltas", "--chunk", "3").stdout.splitlines()
+        said = [json.loads(line).get("reasoning_content", "") for line in deltas]
+        assert "".join(said) == thought
+
+
+def test_parse_of_a_text_that_begins_inside_of_thoughts() -> None:
+    for asked in (["--in-reasoning"], ["--in-reasoning", "--reasoning", "think"]):
+        answer = json.loads(run("parse", "hermes", "--json", *asked, text="Hm.</think>Yes.").stdout)
+        assert answer == {"reasoning": "Hm.", "content": "Yes.", "tool_calls": []}
+    style = ["--in-reasoning", "--reasoning", "mistral"]
+    done = run("parse", "hermes", *style, text="Hm.[/THINK]Yes.")
+    assert done.stdout == "REASONING\nHm.\n\nYes.\n"
+
+
+def test_parse_without_thoughts_in_sight() -> None:
+    answer = json.loads(run("parse", "hermes", "--json", "--reasoning", text="Yes.").stdout)
+    assert answer == {"reasoning": None, "content": "Yes.", "tool_calls": []}
+    wrong = run("parse", "hermes", "--reasoning=thnk", text="Yes.")
+    assert wrong.returncode == 2
+    assert "There is no style of reasoning named 'thnk'. Did you mean 'think'" in wrong.stderr
+
+
+def test_thoughts_stand_back_in_a_terminal(tmp_path: Path) -> None:
+    output = tmp_path / "output.txt"
+    output.write_text("<think>Hm.</think>Yes.", encoding="utf-8")
+    shown = in_a_terminal("parse", "hermes", str(output), "--reasoning")
+    assert shown == "\x1b[2mREASONING\nHm.\x1b[0m\n\nYes.\n"
