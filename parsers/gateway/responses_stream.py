@@ -1,9 +1,10 @@
 """The event stream of the Responses API, normalised while it passes.
 
 An item is announced, its arguments come in pieces, and it is repeated whole at its end and once more
-in the last event. `verified` holds all of that until the item has ended and sends it in one go; `live`
-lets it pass. Items are numbered anew, so that a dropped one leaves no hole. A stream without a last
-event was cut off: half a call is not sent, and the client gets an error.
+in the last event. `verified` holds all of that and sends it in one go: at the end of the answer
+(`emit="finish"`), or of the item (`emit="complete"`); `live` lets it pass. Items are numbered anew, so
+that a dropped one leaves no hole. A stream without a last event was cut off, and so is what stands
+before an error: a call that is still held is not sent, and the client gets an error.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from ..openai.answers import is_complete
 from ..openai.normalize import CallNormalizer, Finding, Policy
-from ..openai.open_calls import key_of
+from ..openai.open_calls import ObjectStart, key_of
 from ..openai.sizes import Pieces, shortened, size_of
 from ..openai.text_reader import TextReader
 from ..schema.kinds import json_type
@@ -42,6 +43,8 @@ class _Item:
     ended: bool = False
     place: int | None = None  # its place in our output, once it was announced (live)
     size: int = 0  # of the item and the repeated arguments
+    flows: bool = False  # the arguments begin as an object, so they were sent as they came (live)
+    start: ObjectStart = field(default_factory=ObjectStart)
 
     @property
     def held(self) -> int:
@@ -50,6 +53,14 @@ class _Item:
     def replace(self, item: Json) -> None:
         self.item = item
         self.size = size_of(item) + size_of(self.full)
+
+    def add(self, delta: str) -> str:
+        """Takes a piece in; what may be sent now. What is no object can still be wrapped at its end."""
+        self.pieces.add(delta)
+        if self.flows:
+            return delta
+        self.flows = self.start.look(self.pieces)
+        return self.pieces.text() if self.flows else ""
 
     def repeat(self, arguments: Any) -> None:
         self.size += size_of(arguments) - size_of(self.full)
@@ -67,10 +78,11 @@ class _Item:
 class ResponsesStream:
     """Normalises the events of one streamed answer: the same interface as `ChatStream`."""
 
-    def __init__(self, policy: Policy, mode: str = "verified") -> None:
+    def __init__(self, policy: Policy, mode: str = "verified", emit: str = "finish") -> None:
         self.calls = 0
         self._policy = policy
         self._live = mode == "live"
+        self._waits = not self._live and emit == "finish"
         self._normalizer = CallNormalizer(policy)
         self.held = 0  # about how many bytes this stream holds
         self._held: dict[Any, _Item] = {}  # by the upstream's output_index
@@ -85,6 +97,7 @@ class ResponsesStream:
         self._native = False
         self._begun = False
         self._over = False
+        self._failed = False  # the upstream reported an error: nothing but its end counts behind it
 
     @property
     def findings(self) -> list[Finding]:
@@ -103,10 +116,9 @@ class ResponsesStream:
         if self._over:
             return []
         self._over = True
-        flushed = [e for text in self._texts.values() for e in text.finish()]
-        events = flushed + self._end_calls(cut=True)
+        events = self._lose()
         self.held = 0
-        if self._begun and not died:
+        if self._begun and not died and not self._failed:
             events.append(error_event(NO_END))
         return [self._number(e) for e in events]
 
@@ -123,10 +135,17 @@ class ResponsesStream:
 
     def _feed(self, event: Json) -> list[Json]:
         kind = event.get("type")
-        if self._over or not isinstance(kind, str):
+        if not isinstance(kind, str):
             return [event]
+        if self._over:
+            return []  # what comes behind the end was not checked
         if kind in ENDS:
             return self._end(event)
+        if self._failed:
+            return []
+        if kind == "error":
+            self._failed = True
+            return [*self._lose(), event]
         if kind == "response.output_item.added":
             return self._added(event)
         if kind.startswith(_ARGUMENTS):
@@ -167,7 +186,7 @@ class ResponsesStream:
         self.held += held.held
         if not self._live or not item.get("name"):
             return before
-        if self._normalizer.full:
+        if self._normalizer.closed:
             return before  # its end will say so
         self._normalizer.admits(str(item["name"]))
         id = self._normalizer.id_for(item.get("call_id"), str(item["name"]))
@@ -181,15 +200,16 @@ class ResponsesStream:
         held = self._held.get(_index(event))
         if held is None:
             return [self._moved(event)]
-        before = held.held
+        before, text = held.held, ""
         if kind.endswith(".delta") and isinstance(event.get("delta"), str):
-            held.pieces.add(event["delta"])
+            text = held.add(event["delta"])
         elif kind.endswith(".done"):
             held.repeat(event.get("arguments"))
         self.held += held.held - before
-        if held.place is None:
+        if held.place is None or not text:
             return []
-        return [self._moved(event)] if kind.endswith(".delta") else []
+        moved = self._moved(event)
+        return [moved if text == event["delta"] else moved | {"delta": text}]
 
     def _item_done(self, event: Json) -> list[Json]:
         index, item = _index(event), event.get("item")
@@ -202,6 +222,8 @@ class ResponsesStream:
         before = held.held
         held.replace(item | {"call_id": held.item.get("call_id") or item.get("call_id")})
         self.held += held.held - before
+        if self._waits:
+            return []
         # Only arguments that are JSON are surely whole: others may have been cut off by the end.
         arguments = held.settled().get("arguments")
         if isinstance(arguments, str) and json_type(arguments):
@@ -264,22 +286,20 @@ class ResponsesStream:
 
     def _send_rest(self, held: _Item, place: int, cut: bool) -> list[Json]:
         """The end of a call whose pieces were sent as they came (live)."""
-        sent = held.pieces.text()
+        sent = held.pieces.text() if held.flows else ""
         item = held.settled()
         given = item.get("arguments")
         name = item.get("name")
-        shown = shortened(str(name))
         events = []
         about = {"item_id": item.get("id"), "output_index": place}
-        if not sent and not cut and isinstance(given, (str, Mapping)):
-            fixed = normal_item(CallNormalizer(), item, False) or item
-            sent = fixed["arguments"]
-            events.append({"type": f"{_ARGUMENTS}.delta", **about, "delta": sent})
-        cut = cut and not is_complete(sent)
-        if json_type(sent) is None:
-            reason = "truncated" if cut else "invalid_json"
-            detail = f"the arguments of {shown!r} are not valid JSON, and were already sent"
-            self._normalizer.note(reason, None, detail)
+        if not sent and isinstance(given, (str, Mapping)):
+            function = {"name": str(name), "arguments": given}
+            sent = self._normalizer.arguments(function, cut) or ""
+            events = [{"type": f"{_ARGUMENTS}.delta", **about, "delta": sent}] if sent else []
+            cut = cut and not sent
+        else:
+            cut = cut and not is_complete(sent)
+            self._note_sent(str(name), sent, cut)
         item = item | {"arguments": sent}
         if cut:  # what was sent can't be taken back, but it has no end
             self._keep(place, item | {"status": "incomplete"})
@@ -290,6 +310,16 @@ class ResponsesStream:
             {"type": f"{_ARGUMENTS}.done", **about, "name": name, "arguments": sent},
             {"type": "response.output_item.done", "output_index": place, "item": item},
         ]
+
+    def _note_sent(self, name: str, sent: str, cut: bool) -> None:
+        """Arguments that were sent can't be put right any more, but they can be counted."""
+        if cut:
+            self._normalizer.lose(name, None)
+        elif json_type(sent) is None:
+            detail = (
+                f"the arguments of {shortened(name)!r} are not valid JSON, and were already sent"
+            )
+            self._normalizer.note("invalid_json", None, detail)
 
     # Text
 
@@ -364,9 +394,30 @@ class ResponsesStream:
             events += self._block(item, self._place())
         return events
 
-    def _end(self, event: Json) -> list[Json]:
+    def _lose(self) -> list[Json]:
+        """The answer broke off: text that was held goes out, and no call does any more."""
         flushed = [e for text in self._texts.values() for e in text.finish()]
-        events = flushed + self._end_calls(cut=event["type"] != "response.completed")
+        for index in list(self._held):
+            held = self._forget(index)
+            assert held is not None
+            action = "dropped" if held.place is None else None
+            self._normalizer.lose(str(held.item.get("name")), action)
+            if held.place is not None:
+                sent = held.pieces.text() if held.flows else ""
+                item = held.settled() | {"arguments": sent, "status": "incomplete"}
+                self._keep(held.place, item)
+        for text in self._texts.values():
+            for call in text.calls():
+                self._normalizer.lose(call.name, "dropped")
+            text.drop_calls()
+        return flushed
+
+    def _end(self, event: Json) -> list[Json]:
+        if self._failed or event["type"] == "response.failed":
+            events = self._lose()
+        else:
+            flushed = [e for text in self._texts.values() for e in text.finish()]
+            events = flushed + self._end_calls(cut=event["type"] != "response.completed")
         self._over = True
         response = event.get("response")
         if not isinstance(response, dict) or not isinstance(response.get("output"), list):

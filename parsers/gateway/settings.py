@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from ..errors import ToolwireError
 from ..formats import get_format
 from ..formats.user_files import load_user_formats
-from ..openai.stream_normalize import MODES
+from ..openai.stream_normalize import EMITS, MODES
 from .budget import MIB
 
 DEFAULT_MAX_BODY = 32 * MIB
 DEFAULT_MAX_EXCHANGE = 16 * MIB
 DEFAULT_MAX_HELD = 1024 * MIB
 DEFAULT_DEBUG_MAX = 200
+DEFAULT_KEEP_ALIVE = 10.0
 IDS = ("random", "sequential")
 
 
@@ -25,7 +26,9 @@ class Settings:
 
     format: str | None = None  # read calls from the text in this format, where there are no others
     mode: str = "verified"
+    emit: str = "finish"  # when verified calls go out: with the finish reason, or once `complete`
     ids: str = "random"  # of calls found in the text: `call_…`, or `sequential`: `Search_0`
+    keep_alive: float = DEFAULT_KEEP_ALIVE  # seconds of silence in a stream; 0: as long as it takes
     max_body: int = DEFAULT_MAX_BODY  # of a request
     max_exchange: int = DEFAULT_MAX_EXCHANGE  # bytes that are held of one answer
     max_held: int = DEFAULT_MAX_HELD  # … and of all requests and answers together
@@ -37,10 +40,15 @@ class Settings:
     def __post_init__(self) -> None:
         if self.format is not None:
             get_format(self.format)  # says which formats there are, if this is none
-        if self.mode not in MODES:
-            raise ToolwireError(f"mode is {self.mode!r}: use one of {', '.join(MODES)}")
-        if self.ids not in IDS:
-            raise ToolwireError(f"ids is {self.ids!r}: use one of {', '.join(IDS)}")
+        for name, value, known in (
+            ("mode", self.mode, MODES),
+            ("emit", self.emit, EMITS),
+            ("ids", self.ids, IDS),
+        ):
+            if value not in known:
+                raise ToolwireError(f"{name} is {value!r}: use one of {', '.join(known)}")
+        if not 0 <= self.keep_alive < float("inf"):
+            raise ToolwireError(f"keep_alive is {self.keep_alive}: it must be seconds, 0 or more")
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -49,7 +57,9 @@ class Settings:
         return cls(
             format=environment.get("TOOLWIRE_FORMAT") or None,
             mode=environment.get("TOOLWIRE_MODE") or "verified",
+            emit=environment.get("TOOLWIRE_EMIT") or "finish",
             ids=environment.get("TOOLWIRE_IDS") or "random",
+            keep_alive=_seconds(environment, "TOOLWIRE_KEEP_ALIVE", DEFAULT_KEEP_ALIVE),
             max_body=_number(environment, "TOOLWIRE_MAX_BODY", DEFAULT_MAX_BODY),
             max_exchange=_number(environment, "TOOLWIRE_MAX_EXCHANGE", DEFAULT_MAX_EXCHANGE),
             max_held=_number(environment, "TOOLWIRE_MAX_HELD", DEFAULT_MAX_HELD),
@@ -74,3 +84,11 @@ def _number(environment: Mapping[str, str], name: str, default: int) -> int:
     if not text.isdecimal():
         raise ToolwireError(f"{name} is {text!r}: it must be a whole number")
     return int(text)
+
+
+def _seconds(environment: Mapping[str, str], name: str, default: float) -> float:
+    text = environment.get(name, "").strip()
+    try:
+        return float(text) if text else default
+    except ValueError:
+        raise ToolwireError(f"{name} is {text!r}: it must be a number of seconds") from None

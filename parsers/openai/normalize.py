@@ -8,12 +8,12 @@ Nothing happens in silence: each repair and each loss is a `Finding`.
 - Arguments that are not JSON are wrapped: `{"input": "…"}`.
 - Without arguments (no key, or null), or without the structure of a call, a call is dropped.
 - The last call of an answer that was cut off is dropped if it did not get to its end.
-- A missing id is made; an id that was there before in the same answer is replaced.
+- A missing id is made; an id that was there before in the conversation is replaced.
+- A call is dropped where the tool choice is "none"; one that it does not allow is told.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -24,6 +24,7 @@ from ..core.format import Format
 from ..errors import ToolwireError
 from ..formats.parser import Parser
 from ..schema.kinds import encode, json_type
+from . import exact_json
 from .answers import CUT_REASONS, call_id, finish_reason, is_complete, make_id, was_cut
 from .message import Message, ToolCall, collect, parse
 from .request import NO_TOOLS, Request
@@ -46,8 +47,9 @@ _log = logging.getLogger("toolwire")
 class Finding:
     """One thing that was wrong with a call, and what was done about it.
 
-    `reason` is invalid_json, missing_arguments, bad_structure, duplicate_id, truncated, or None where
-    nothing was malformed; `action` is wrapped, dropped, text_parsed, id_made, or None.
+    `reason` is invalid_json, not_an_object, missing_arguments, bad_structure, duplicate_id, truncated,
+    disobeyed (a call that the tool choice forbids), or None where nothing was wrong; `action` is
+    wrapped, dropped, text_parsed, id_made, or None.
     """
 
     reason: str | None
@@ -94,13 +96,14 @@ class CallNormalizer:
     def take(self, call: Any, *, cut: bool = False) -> Json | None:
         """The call as it may be sent, or None. `cut`: the answer was cut off in or after this call."""
         if _is_custom(call):  # free text by design: there is nothing to check
-            return dict(call) if self.admits(str(call["custom"].get("name"))) else None
+            name = str(call["custom"].get("name"))
+            return call | {"id": self.id_for(call.get("id"), name)} if self.admits(name) else None
         shaped = _shape(call)
         if shaped is None:
             self.note("bad_structure", "dropped", "a call has no function with a name")
             return None
         function: Json = shaped["function"]
-        arguments = self._arguments(function, cut)
+        arguments = self.arguments(function, cut)
         if arguments is None or not self.admits(function["name"]):
             return None
         id = self.id_for(shaped.pop("id", None), function["name"])
@@ -109,16 +112,25 @@ class CallNormalizer:
         return {"id": id, "type": "function", "function": function} | rest
 
     @property
-    def full(self) -> bool:
-        """Whether the client asked for one call at a time, and has one."""
-        return self._admitted > 0 and not self._policy.request.parallel
+    def closed(self) -> bool:
+        """Whether no call may go out: the client asked for none, or for one at a time and has one."""
+        request = self._policy.request
+        return request.refuses_calls or (self._admitted > 0 and not request.parallel)
 
     def admits(self, name: str) -> bool:
         """Whether one more call may go out."""
-        if self.full:
+        request = self._policy.request
+        if request.refuses_calls:
+            detail = f"the call of {shortened(name)!r} came although the tool choice is none"
+            self.note("disobeyed", "dropped", detail)
+            return False
+        if self.closed:
             detail = f"the call of {shortened(name)!r} is one more than was asked for"
             self.note(None, "dropped", detail)
             return False
+        if not request.may_call(name):
+            detail = f"the call of {shortened(name)!r} is not one that the tool choice allows"
+            self.note("disobeyed", None, detail)
         self._admitted += 1
         return True
 
@@ -129,37 +141,51 @@ class CallNormalizer:
         else:
             self._more[reason, action] += 1
 
+    def lose(self, name: str, action: str | None) -> None:
+        """A call was cut off. It is `dropped`, or what was sent of it can't be taken back."""
+        self.note("truncated", action, f"the call of {shortened(name)!r} was cut off")
+        self.lost_one = True
+
     def take_findings(self) -> list[Finding]:
         """The findings so far; they are forgotten here."""
         found, self._found = self.findings, []
         self._more.clear()
         return found
 
-    def _arguments(self, function: Json, cut: bool) -> str | None:
+    def arguments(self, function: Json, cut: bool) -> str | None:
+        """The arguments as they may be sent; None where the call may not."""
         name, value = shortened(function["name"]), function.get("arguments")
         if isinstance(value, Mapping):
-            value = json.dumps(value, ensure_ascii=False)
+            value = exact_json.dumps(value)
         if cut and not (isinstance(value, str) and is_complete(value)):
-            self.note("truncated", "dropped", f"the call of {name!r} was cut off")
-            self.lost_one = True
+            self.lose(name, "dropped")
             return None
         if value is None:
             self.note("missing_arguments", "dropped", f"the call of {name!r} has no arguments")
             return None
         if not isinstance(value, str):
-            kind = type(value).__name__
-            self.note("bad_structure", "dropped", f"the arguments of {name!r} are of type {kind}")
+            what = type(value).__name__
+            self.note("bad_structure", "dropped", f"the arguments of {name!r} are of type {what}")
             return None
         if not value:
             return "{}"
-        if json_type(value):
+        kind = json_type(value)
+        if kind is not None:
+            self.note_kind(name, kind)
             return value
         self.note("invalid_json", "wrapped", f"the arguments of {name!r} are not valid JSON")
         return f'{{"input": {encode(value)}}}'
 
+    def note_kind(self, name: str, kind: str) -> None:
+        """Arguments are JSON of this type: only an object can be what a function asks for."""
+        if kind != "object":
+            detail = f"the arguments of {shortened(name)!r} are JSON, but {kind} and no object"
+            self.note("not_an_object", None, detail)
+
     def id_for(self, id: Any, name: str) -> str:
         """The id to send: the given one, or a new one where it is missing or was there before."""
-        if isinstance(id, str) and id and id not in self._ids:
+        taken = self._policy.taken_ids
+        if isinstance(id, str) and id and id not in self._ids and id not in taken:
             return self._use(id)
         repeated = isinstance(id, str) and bool(id)
         what = "repeats the id of another call" if repeated else "has no id"
@@ -327,7 +353,8 @@ def _normalize_choice(choice: Any, policy: Policy) -> tuple[Any, list[Finding], 
         calls = _calls_in_text(normalizer, message, policy, was_cut(reason))
     else:
         calls = _normalize_all(normalizer, native, was_cut(reason))
-    _settle_content(message, bool(calls))
+    if calls or policy.request.choice.mode != "none":
+        _settle_content(message, bool(calls))
     if calls and policy.request.legacy:
         message["function_call"] = calls[0].get("function")
     elif calls or native == []:

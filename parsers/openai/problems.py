@@ -86,3 +86,8 @@ def error_body(problems: list[Problem]) -> dict[str, Any]:
             "details": details,
         }
     }
+
+
+def failure(message: str, kind: str = "upstream_error") -> dict[str, Any]:
+    """The body of an error that is not the client's."""
+    return {"error": {"message": message, "type": kind, "param": None, "details": []}}
