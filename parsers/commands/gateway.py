@@ -48,6 +48,18 @@ _Emit = Annotated[
     str,
     typer.Option(help="verified calls go out with the finish reason (finish), or once complete."),
 ]
+_Requests = Annotated[
+    str,
+    typer.Option(
+        help="What the specification forbids is refused (strict), put right (repair), or passed on."
+    ),
+]
+_Names = Annotated[
+    str,
+    typer.Option(
+        help="mangle: names of tools that some servers refuse are written otherwise for them."
+    ),
+]
 _KeepAlive = Annotated[
     float,
     typer.Option(min=0, help="Seconds after which a silent stream gets a comment; 0: never."),
@@ -98,6 +110,8 @@ def gateway(
     mode: _Mode = "verified",
     emit: _Emit = "finish",
     ids: _Ids = "random",
+    requests: _Requests = "strict",
+    names: _Names = "keep",
     keep_alive: _KeepAlive = DEFAULT_KEEP_ALIVE,
     attempts: _Attempts = 3,
     breaker_failures: _BreakerFailures = 5,
@@ -129,7 +143,8 @@ def gateway(
         connect_timeout=connect_timeout,
         read_timeout=read_timeout,
     )
-    said = {"FORMAT": format, "MODE": mode, "EMIT": emit, "IDS": ids, "KEEP_ALIVE": keep_alive}
+    said: dict[str, str | float | None] = {"FORMAT": format, "MODE": mode, "EMIT": emit, "IDS": ids}
+    said |= {"REQUESTS": requests, "NAMES": names, "KEEP_ALIVE": keep_alive}
     sizes = {"BODY": max_body_mib, "EXCHANGE": max_exchange_mib, "HELD": max_held_mib}
     said |= {f"MAX_{name}": size * MIB for name, size in sizes.items()}
     app = create_app(server, _settings(said))

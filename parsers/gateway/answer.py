@@ -74,6 +74,8 @@ class Answer:
             return
         self._start = message
         self._status = message["status"]
+        if self._asked_again and self._status == 200:
+            metrics.REPAIRED.labels("tools").inc()
         metrics.FIRST_BYTE.labels(self._plan.route).observe(time.perf_counter() - self._started)
         headers = {name.lower(): value for name, value in message.get("headers", ())}
         content = headers.get(b"content-type", b"").split(b";")[0].strip().lower()

@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..openai.checks import Problem, check_request, error_body, translate_legacy
 from ..openai.normalize import Finding, Policy, normalize_response
 from ..openai.problems import failure as failure
 from ..openai.request import read_request
@@ -21,10 +21,11 @@ from ..openai.stream_normalize import ChatStream
 from . import metrics
 from .budget import Account, Budget, in_mib
 from .capture import Capture, Recorder, known_tools
+from .preparing import Prepared, prepare
 from .responses import normalize_output
 from .responses_stream import ENDS, ResponsesStream, error_event
 from .settings import Settings
-from .sse import DONE, MAX_DEPTH, EventSplitter, ServerEvent, dump, frame, load_answer, load_object
+from .sse import DONE, EventSplitter, ServerEvent, dump, frame, load_answer, load_object
 
 Json = dict[str, Any]
 
@@ -52,6 +53,7 @@ class Plan:
     weight: int = 0  # the bytes that the policy takes, beside the body
     stream: bool = False  # whether the client asked for a stream
     second: bytes | None = None  # what to send where the upstream refuses the body
+    repaired: Mapping[str, int] = field(default_factory=dict)  # what was put right, and how often
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,38 +66,45 @@ class Refusal:
 
 def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal:
     """Check a request, and find out how its answer is to be treated."""
-    body = load_object(raw)
-    if body is None:
-        sentence = f"The request body must be a JSON object, nested at most {MAX_DEPTH} deep"
-        return Refusal(400, error_body([Problem("", sentence)]))
-    problems = check_request(body, api)
-    if problems:
-        return Refusal(400, error_body(problems))
+    prepared = prepare(raw, api, settings)
+    if not isinstance(prepared, Prepared):
+        return Refusal(400, prepared)
+    body = prepared.body
     request = read_request(body, api)
-    new = translate_legacy(body) if request.legacy else body
     policy = Policy(
         format=settings.format,
         request=request,
         sequential_ids=settings.ids == "sequential",
-        taken_ids=_ids(new),
+        taken_ids=_ids(body),
+        names=prepared.names,
     )
-    weight = size_of(request.tools) + size_of(policy.taken_ids)
+    weight = size_of(request.tools) + size_of(policy.taken_ids) + size_of(policy.names)
     if weight > settings.max_exchange:
         most = in_mib(settings.max_exchange)
         message = f"The tools and ids of this request take more than {most} of memory"
         return Refusal(413, failure(message, "request_too_large"))
-    sent = dump(new) if request.legacy else raw
-    return Plan(route, api, sent, policy, weight, stream=body.get("stream") is True)
+    return Plan(
+        route,
+        api,
+        prepared.sent,
+        policy,
+        weight,
+        stream=body.get("stream") is True,
+        second=prepared.second,
+        repaired=prepared.repaired,
+    )
 
 
 def _ids(body: Json) -> frozenset[str]:
     """The ids of the calls of earlier turns."""
-    calls = [c for m in body.get("messages") or () for c in m.get("tool_calls") or ()]
+    calls = [call for m in _objects(body.get("messages")) for call in _objects(m.get("tool_calls"))]
     ids = [call.get("id") for call in calls]
-    items = body.get("input")
-    if isinstance(items, list):
-        ids += [item.get("call_id") for item in items if isinstance(item, dict)]
+    ids += [item.get("call_id") for item in _objects(body.get("input"))]
     return frozenset(id for id in ids if isinstance(id, str))
+
+
+def _objects(value: Any) -> list[Json]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def late_error(plan: Plan, status: int, body: bytes) -> bytes:

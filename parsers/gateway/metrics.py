@@ -22,6 +22,7 @@ FALLBACK = Counter(
     "manager_tool_calls_fallback_total", "What was done about tool calls", ["stage", "action"]
 )
 CALLS = Counter("manager_tool_calls_total", "Tool calls sent to clients", ["stage"])
+REPAIRED = Counter("manager_requests_repaired_total", "What was put right in requests", ["what"])
 REQUESTS = Counter("manager_requests_total", "Requests by route and status", ["route", "status"])
 SECONDS = Histogram(
     "manager_request_seconds", "From the request to the last byte", ["route"], buckets=_SECONDS

@@ -152,7 +152,9 @@ class ToolCallMiddleware:
         planned = plan(*asked) if len(raw) < _LARGE else await to_thread.run_sync(plan, *asked)
         if isinstance(planned, Refusal):
             raise Refused(planned.status, planned.body)
-        hold(account, len(planned.body) + planned.weight)
+        hold(account, len(planned.body) + len(planned.second or b"") + planned.weight)
+        for what, count in planned.repaired.items():
+            metrics.REPAIRED.labels(what).inc(count)
         return planned
 
     async def _debug(self, scope: Scope, path: str, send: Send) -> None:

@@ -10,69 +10,27 @@ before an error: a call that is still held is not sent, and the client gets an e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..openai.answers import is_complete
 from ..openai.normalize import CallNormalizer, Finding, Policy
-from ..openai.open_calls import ObjectStart, key_of
-from ..openai.sizes import Pieces, shortened, size_of
+from ..openai.open_calls import key_of
+from ..openai.sizes import shortened, size_of
 from ..openai.text_reader import TextReader
 from ..schema.kinds import json_type
 from .responses import MAX_TEXTS, Json, is_call, is_text, normal_item, text_items
+from .responses_held import HeldItem
 from .responses_text import AnswerText
 
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
 NO_END = "The upstream's answer ended without its last event"
 _TEXT = "response.output_text"
 _ARGUMENTS = "response.function_call_arguments"
-_ITEM, _PLACE = 1000, 200  # the bytes that each takes by itself
+_PLACE = 200  # the bytes that an item takes by itself
 
 
 def error_event(message: str, code: str = "upstream_error") -> Json:
     return {"type": "error", "code": code, "message": message, "param": None}
-
-
-@dataclass(slots=True)
-class _Item:
-    """A call as it is announced, grows and ends."""
-
-    item: Json
-    pieces: Pieces = field(default_factory=Pieces)
-    full: Any = None  # the arguments as the upstream repeated them
-    ended: bool = False
-    place: int | None = None  # its place in our output, once it was announced (live)
-    size: int = 0  # of the item and the repeated arguments
-    flows: bool = False  # the arguments begin as an object, so they were sent as they came (live)
-    start: ObjectStart = field(default_factory=ObjectStart)
-
-    @property
-    def held(self) -> int:
-        return _ITEM + self.size + self.pieces.size
-
-    def replace(self, item: Json) -> None:
-        self.item = item
-        self.size = size_of(item) + size_of(self.full)
-
-    def add(self, delta: str) -> str:
-        """Takes a piece in; what may be sent now. What is no object can still be wrapped at its end."""
-        self.pieces.add(delta)
-        if self.flows:
-            return delta
-        self.flows = self.start.look(self.pieces)
-        return self.pieces.text() if self.flows else ""
-
-    def repeat(self, arguments: Any) -> None:
-        self.size += size_of(arguments) - size_of(self.full)
-        self.full = arguments
-
-    def settled(self) -> Json:
-        """The item with the arguments that count: the repeated ones, else the pieces."""
-        arguments = self.full if self.full not in (None, "") else self.item.get("arguments")
-        if self.pieces.size and arguments in (None, ""):
-            arguments = self.pieces.text()
-        rest = {k: v for k, v in self.item.items() if k != "arguments"}
-        return rest if arguments is None else rest | {"arguments": arguments}
 
 
 class ResponsesStream:
@@ -85,7 +43,7 @@ class ResponsesStream:
         self._waits = not self._live and emit == "finish"
         self._normalizer = CallNormalizer(policy)
         self.held = 0  # about how many bytes this stream holds
-        self._held: dict[Any, _Item] = {}  # by the upstream's output_index
+        self._held: dict[Any, HeldItem] = {}  # by the upstream's output_index
         self._ended: list[Any] = []  # those of them that have ended
         self._done: set[Any] = set()  # the items that are not calls, once they have ended
         self._places: dict[Any, int] = {}  # the upstream's output_index, ours
@@ -182,7 +140,7 @@ class ResponsesStream:
             return [*before, self._moved(event)]
         before += self._go_native()
         self._forget(index)
-        held = self._held[index] = _Item(item, size=size_of(item))
+        held = self._held[index] = HeldItem(item, size=size_of(item))
         self.held += held.held
         if not self._live or not item.get("name"):
             return before
@@ -190,7 +148,9 @@ class ResponsesStream:
             return before  # its end will say so
         self._normalizer.admits(str(item["name"]))
         id = self._normalizer.id_for(item.get("call_id"), str(item["name"]))
-        held.item = item if id == item.get("call_id") else item | {"call_id": id}
+        known = self._normalizer.client_name(str(item["name"]))
+        if (id, known) != (item.get("call_id"), item["name"]):
+            held.item = item | {"call_id": id, "name": known}
         held.place = self._place(index)
         self.calls += 1
         moved = self._moved(event)
@@ -247,7 +207,7 @@ class ResponsesStream:
         ended, self._ended = self._ended, []
         return [e for index in ended if index in self._held for e in self._send(index, cut=False)]
 
-    def _forget(self, index: Any) -> _Item | None:
+    def _forget(self, index: Any) -> HeldItem | None:
         """Takes a call out of those that are held."""
         held = self._held.pop(index, None)
         if held is not None:
@@ -284,23 +244,23 @@ class ResponsesStream:
         self._sent[place] = item
         self.held += _PLACE + size_of(item)
 
-    def _send_rest(self, held: _Item, place: int, cut: bool) -> list[Json]:
+    def _send_rest(self, held: HeldItem, place: int, cut: bool) -> list[Json]:
         """The end of a call whose pieces were sent as they came (live)."""
         sent = held.pieces.text() if held.flows else ""
         item = held.settled()
         given = item.get("arguments")
-        name = item.get("name")
+        name = self._normalizer.client_name(str(item.get("name")))
         events = []
         about = {"item_id": item.get("id"), "output_index": place}
         if not sent and isinstance(given, (str, Mapping)):
-            function = {"name": str(name), "arguments": given}
+            function = {"name": name, "arguments": given}
             sent = self._normalizer.arguments(function, cut) or ""
             events = [{"type": f"{_ARGUMENTS}.delta", **about, "delta": sent}] if sent else []
             cut = cut and not sent
         else:
             cut = cut and not is_complete(sent)
-            self._note_sent(str(name), sent, cut)
-        item = item | {"arguments": sent}
+            self._note_sent(name, sent, cut)
+        item = item | {"name": name, "arguments": sent}
         if cut:  # what was sent can't be taken back, but it has no end
             self._keep(place, item | {"status": "incomplete"})
             return []

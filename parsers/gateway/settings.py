@@ -18,6 +18,8 @@ DEFAULT_MAX_HELD = 1024 * MIB
 DEFAULT_DEBUG_MAX = 200
 DEFAULT_KEEP_ALIVE = 10.0
 IDS = ("random", "sequential")
+REQUESTS = ("strict", "repair", "pass")
+NAMES = ("keep", "mangle")
 
 
 @dataclass(frozen=True, slots=True, repr=False)  # no repr: the key must not get into a log
@@ -28,6 +30,8 @@ class Settings:
     mode: str = "verified"
     emit: str = "finish"  # when verified calls go out: with the finish reason, or once `complete`
     ids: str = "random"  # of calls found in the text: `call_…`, or `sequential`: `Search_0`
+    requests: str = "strict"  # what is done with requests that the specification forbids
+    names: str = "keep"  # … or `mangle` those of tools that some servers refuse
     keep_alive: float = DEFAULT_KEEP_ALIVE  # seconds of silence in a stream; 0: as long as it takes
     max_body: int = DEFAULT_MAX_BODY  # of a request
     max_exchange: int = DEFAULT_MAX_EXCHANGE  # bytes that are held of one answer
@@ -44,6 +48,8 @@ class Settings:
             ("mode", self.mode, MODES),
             ("emit", self.emit, EMITS),
             ("ids", self.ids, IDS),
+            ("requests", self.requests, REQUESTS),
+            ("names", self.names, NAMES),
         ):
             if value not in known:
                 raise ToolwireError(f"{name} is {value!r}: use one of {', '.join(known)}")
@@ -59,6 +65,8 @@ class Settings:
             mode=environment.get("TOOLWIRE_MODE") or "verified",
             emit=environment.get("TOOLWIRE_EMIT") or "finish",
             ids=environment.get("TOOLWIRE_IDS") or "random",
+            requests=environment.get("TOOLWIRE_REQUESTS") or "strict",
+            names=environment.get("TOOLWIRE_NAMES") or "keep",
             keep_alive=_seconds(environment, "TOOLWIRE_KEEP_ALIVE", DEFAULT_KEEP_ALIVE),
             max_body=_number(environment, "TOOLWIRE_MAX_BODY", DEFAULT_MAX_BODY),
             max_exchange=_number(environment, "TOOLWIRE_MAX_EXCHANGE", DEFAULT_MAX_EXCHANGE),

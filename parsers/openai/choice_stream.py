@@ -14,7 +14,7 @@ from ..schema.kinds import json_type
 from .answers import finish_reason, is_complete, make_id, was_cut
 from .normalize import CallNormalizer, Json, Policy, found_in_text
 from .open_calls import OpenCall, OpenCalls, key_of
-from .sizes import shortened
+from .sizes import shortened, size_of
 from .text_reader import TextReader
 
 _CHOICE = 4096  # the bytes that a choice takes by itself
@@ -33,13 +33,15 @@ class ChoiceStream:
         self._early = emit == "complete"
         self._native = False
         self._custom: dict[Any, int | None] = {}  # calls of free text: the upstream's index, ours
+        self._waiting: list[Json] = []  # … and their pieces, where they wait for the finish reason
+        self._waiting_size = 0
         self._open = OpenCalls(frozenset(f.name for f in policy.request.functions))
         self._text = TextReader(policy) if policy.reads_text else None
 
     @property
     def held(self) -> int:
         text = self._text.held if self._text is not None else 0
-        custom = 200 * len(self._custom)
+        custom = 200 * len(self._custom) + self._waiting_size
         return _CHOICE + self.normalizer.held + self._open.held + custom + text
 
     def feed(self, choice: Json) -> tuple[list[Json], Json | None]:
@@ -115,12 +117,16 @@ class ChoiceStream:
             if not call.refused:
                 action = "dropped" if call.number is None else None
                 self.normalizer.lose(call.name, action)
+        for delta in self._waited():
+            for number in {entry["index"] for entry in delta["tool_calls"]}:
+                self.calls -= 1
+                self.normalizer.lose(f"call {number}", "dropped")
         self.finished = True
         return deltas
 
     def flush(self, reason: str | None) -> list[Json]:
         """Nothing more comes: everything held goes out, or is dropped."""
-        deltas = self._rest_of_text()
+        deltas = self._rest_of_text() + self._waited()
         cut = was_cut(reason)
         if self._live:
             return deltas + self._deltas(self._send_live()) + self._deltas(self._end_live(cut))
@@ -175,7 +181,16 @@ class ChoiceStream:
                     passing.append(dict(entry) | {"index": self._custom[key]} | started)
             else:
                 self._open.take(entry)
-        return [{"tool_calls": passing}] if passing else []
+        if self._live or self._early:
+            return [{"tool_calls": passing}] if passing else []
+        self._waiting += passing
+        self._waiting_size += sum(size_of(entry) for entry in passing)
+        return []
+
+    def _waited(self) -> list[Json]:
+        """The pieces of free-text calls that waited for the end."""
+        waited, self._waiting, self._waiting_size = self._waiting, [], 0
+        return [{"tool_calls": waited}] if waited else []
 
     def _begin_custom(self, entry: Mapping[str, Any], key: Any) -> Json:
         """Gives a call of free text an index of ours, if it may go out, and an id."""
@@ -186,7 +201,9 @@ class ChoiceStream:
             return {}
         self._custom[key] = self.calls
         self.calls += 1
-        return {"id": self.normalizer.id_for(entry.get("id"), name)}
+        started: Json = {"id": self.normalizer.id_for(entry.get("id"), name)}
+        known = self.normalizer.client_name(name)
+        return started if known == name else started | {"custom": custom | {"name": known}}
 
     # Sending
 
@@ -247,7 +264,7 @@ class ChoiceStream:
         id = self.normalizer.id_for(call.id, call.name)
         call.number = self.calls
         self._count(call)
-        function = {"name": call.name, "arguments": text}
+        function = {"name": self.normalizer.client_name(call.name), "arguments": text}
         entry = {"index": call.number, "id": id, "type": "function", "function": function}
         return entry | call.extra
 

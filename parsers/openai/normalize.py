@@ -17,16 +17,15 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.format import Format
-from ..errors import ToolwireError
 from ..formats.parser import Parser
 from ..schema.kinds import encode, json_type
 from . import exact_json
 from .answers import CUT_REASONS, call_id, finish_reason, is_complete, make_id, was_cut
-from .message import Message, ToolCall, collect, parse
+from .message import Message, collect
 from .request import NO_TOOLS, Request
 from .sizes import shortened
 
@@ -66,6 +65,7 @@ class Policy:
     request: Request = NO_TOOLS
     sequential_ids: bool = False  # `Search_0` for calls found in the text, not `call_…`
     taken_ids: frozenset[str] = frozenset()  # the ids of earlier turns
+    names: Mapping[str, str] = field(default_factory=dict)  # the client's, by those of the server
 
     @property
     def reads_text(self) -> bool:
@@ -78,8 +78,10 @@ _NO_POLICY = Policy()
 class CallNormalizer:
     """Normalises the calls of one answer, one after the other."""
 
-    def __init__(self, policy: Policy = _NO_POLICY) -> None:
+    def __init__(self, policy: Policy = _NO_POLICY, *, numbers_all: bool = False) -> None:
+        """`numbers_all`: every id that is made counts, not only those of calls from the text."""
         self._policy = policy
+        self._numbers_all = numbers_all
         self._admitted = 0  # the calls that may go out
         self.held = 0  # about how many bytes
         self.lost_one = False  # a call was cut off
@@ -96,8 +98,7 @@ class CallNormalizer:
     def take(self, call: Any, *, cut: bool = False) -> Json | None:
         """The call as it may be sent, or None. `cut`: the answer was cut off in or after this call."""
         if _is_custom(call):  # free text by design: there is nothing to check
-            name = str(call["custom"].get("name"))
-            return call | {"id": self.id_for(call.get("id"), name)} if self.admits(name) else None
+            return self._take_custom(call)
         shaped = _shape(call)
         if shaped is None:
             self.note("bad_structure", "dropped", "a call has no function with a name")
@@ -107,9 +108,21 @@ class CallNormalizer:
         if arguments is None or not self.admits(function["name"]):
             return None
         id = self.id_for(shaped.pop("id", None), function["name"])
+        function["name"] = self.client_name(function["name"])
         function["arguments"] = arguments
         rest = {key: value for key, value in shaped.items() if key not in ("type", "function")}
         return {"id": id, "type": "function", "function": function} | rest
+
+    def _take_custom(self, call: Mapping[str, Any]) -> Json | None:
+        name = str(call["custom"].get("name"))
+        if not self.admits(name):
+            return None
+        custom = dict(call["custom"]) | {"name": self.client_name(name)}
+        return dict(call) | {"id": self.id_for(call.get("id"), name), "custom": custom}
+
+    def client_name(self, name: str) -> str:
+        """The name by which the client knows a tool."""
+        return self._policy.names.get(name, name)
 
     @property
     def closed(self) -> bool:
@@ -191,7 +204,7 @@ class CallNormalizer:
         what = "repeats the id of another call" if repeated else "has no id"
         detail = f"the call of {shortened(name)!r} {what}"
         self.note("duplicate_id" if repeated else None, "id_made", detail)
-        return self._use(make_id())
+        return self._use(self._sequential_id(name) if self._numbers_all else make_id())
 
     def _use(self, id: str) -> str:
         self._ids.add(id)
@@ -200,8 +213,9 @@ class CallNormalizer:
 
     def text_id(self, own: str | None, name: str) -> str:
         """The id of a call found in the text. `own` is what the model itself wrote, if it did."""
-        if own or not self._policy.sequential_ids:
-            return call_id(own)
+        return call_id(own) if own or not self._policy.sequential_ids else self._sequential_id(name)
+
+    def _sequential_id(self, name: str) -> str:
         # It only grows, so that ids which are taken are passed over once, and not for every call.
         taken = self._policy.taken_ids
         self._number = max(self._number, len(taken) + len(self._ids))
@@ -243,7 +257,7 @@ def normalize_tool_calls(
     """`tool_calls` as a list of well-formed calls. What was wrong is added to `findings`."""
     normalizer = CallNormalizer()
     calls = _normalize_all(normalizer, tool_calls, finish_reason in CUT_REASONS)
-    _hand_over(normalizer.findings, findings)
+    hand_over(normalizer.findings, findings)
     return calls
 
 
@@ -260,62 +274,13 @@ def _normalize_all(normalizer: CallNormalizer, tool_calls: Any, cut: bool) -> li
     return [call for call in taken if call is not None]
 
 
-def _hand_over(found: Iterable[Finding], findings: list[Finding] | None) -> None:
+def hand_over(found: Iterable[Finding], findings: list[Finding] | None) -> None:
+    """Adds what was found to the caller's list, or logs it where there is none."""
     if findings is not None:
         findings.extend(found)
         return
     for finding in found:
         _log.warning("%s (%s)", finding.detail, finding.action or finding.reason)
-
-
-def unify(
-    message: Any,
-    format: str | Format | None = None,
-    tools: Any = None,
-    *,
-    findings: list[Finding] | None = None,
-) -> list[ToolCall]:
-    """One list of calls from any assistant message: native calls, else those in its text.
-
-    A broken call is skipped and reported: added to `findings`, or logged where there is no such list.
-    """
-    fields = _fields(message)
-    normalizer = CallNormalizer()
-    given = fields.get("tool_calls")
-    if not given and isinstance(fields.get("function_call"), Mapping):
-        given = [{"function": fields["function_call"]}]
-    found: list[Finding] = []
-    calls = []
-    for call in given if isinstance(given, (list, tuple)) else [given] if given else []:
-        taken = normalizer.take(call)
-        fresh = normalizer.take_findings()
-        if any(finding.action == "wrapped" for finding in fresh):
-            fresh, taken = [Finding("invalid_json", "dropped", fresh[0].detail)], None
-        found += fresh
-        if taken is not None and "function" in taken:
-            function = taken["function"]
-            calls.append(ToolCall(taken["id"], function["name"], function["arguments"]))
-    _hand_over(found, findings)
-    text = fields.get("content")
-    if calls or format is None or not isinstance(text, str):
-        return calls
-    return parse(format, text, tools).tool_calls
-
-
-def _fields(message: Any) -> Mapping[str, Any]:
-    """A message's fields, whether it is a dict, one of toolwire's, or an object of an SDK."""
-    if isinstance(message, Mapping):
-        return message
-    if isinstance(message, Message):
-        calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in message.tool_calls]
-        return {"content": message.content, "tool_calls": calls}
-    dump = getattr(message, "model_dump", None)
-    if not callable(dump):
-        raise ToolwireError(
-            f"a message must be a dict or an object of an SDK, not {type(message).__name__}"
-        )
-    fields: Mapping[str, Any] = dump()
-    return fields
 
 
 def normalize_response(response: Json, policy: Policy) -> tuple[Json, list[Finding], int]:

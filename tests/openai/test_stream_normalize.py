@@ -432,6 +432,19 @@ def test_broken_arguments_and_free_text_calls() -> None:
         assert findings == [("bad_structure", "dropped")]
 
 
+@pytest.mark.parametrize("emit", ["finish", "complete"])
+def test_free_text_calls_wait_for_the_finish_reason_too(emit: str) -> None:
+    custom = {"index": 0, "id": "x", "type": "custom", "custom": {"name": "shell", "input": "l"}}
+    stream = ChatStream(emit=emit)
+    out = stream.feed(chunk({"tool_calls": [custom]}))
+    assert (out == []) == (emit == "finish")
+    assert (stream.held > 4800) == (emit == "finish")
+    assert len(errors(stream.finish())) == 1
+    lost = [(finding.reason, finding.action) for finding in stream.findings]
+    assert lost == ([("truncated", "dropped")] if emit == "finish" else [])
+    assert stream.calls == (0 if emit == "finish" else 1)
+
+
 @pytest.mark.parametrize("mode", ["verified", "live"])
 def test_the_old_style_both_ways(mode: str) -> None:
     out, _ = run(FRAGMENTS, mode, legacy=True)
