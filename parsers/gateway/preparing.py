@@ -14,7 +14,7 @@ from typing import Any
 
 from ..openai.checks import Problem, check_request, error_body, translate_legacy
 from ..openai.name_mangling import mangle_names
-from ..openai.request_repair import repair_arguments, repair_request, without_odd_tools
+from ..openai.request_repair import drop_odd_tools, has_odd_tools, repair_arguments, repair_request
 from .settings import Settings
 from .sse import MAX_DEPTH, dump, load_answer, load_object
 
@@ -49,7 +49,7 @@ def prepare(raw: bytes, api: str, settings: Settings) -> Prepared | Json:
         return error_body(problems, None if repairs or not _repairable(raw, api) else HINT)
     legacy = api == "chat" and body.get("functions") is not None
     changed = bool(names) or legacy or any(what not in _LIMITS for what in repaired)
-    second = _without_odd_tools(raw, api, settings) if repairs else None
+    second = _second(raw, api, settings) if repairs and has_odd_tools(body) else None
     sent = dump(_written(raw, api, settings)) if changed else raw
     return Prepared(body, sent, second, names, repaired)
 
@@ -75,11 +75,11 @@ def _written(raw: bytes, api: str, settings: Settings) -> Json:
     return translate_legacy(body)
 
 
-def _without_odd_tools(raw: bytes, api: str, settings: Settings) -> bytes | None:
-    if b'"tools"' not in raw:
-        return None
+def _second(raw: bytes, api: str, settings: Settings) -> bytes:
+    """The request without the tools that not every upstream knows."""
     body = _written(raw, api, settings)
-    return dump(body) if without_odd_tools(body) else None
+    drop_odd_tools(body)
+    return dump(body)
 
 
 def _repairable(raw: bytes, api: str) -> bool:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 # What stands for a number while its object is written. Nobody can guess it, so no text can hold it.
-_MARK = f"\ufdd0{os.urandom(12).hex()}:"
+_SECRET = os.urandom(12).hex()
+_MARK = f"\ufdd0{_SECRET}:"
 _MARKED = re.compile(f'"{_MARK}([-+.0-9eE]+)"')
 _MARKED_ASCII = re.compile(_MARKED.pattern.replace("\ufdd0", r"\\ufdd0"))
 
@@ -35,27 +36,33 @@ def _whole(text: str) -> int | Number:
     return Number(text) if text == "-0" else int(text)
 
 
+def _mark(value: Any) -> str:
+    if not isinstance(value, Number):
+        raise TypeError(f"{type(value).__name__} is not JSON")
+    return _MARK + value.text
+
+
+_DECODER = json.JSONDecoder(parse_float=_real)
+_DECODER_OF_ZEROS = json.JSONDecoder(parse_float=_real, parse_int=_whole)
+#: By `ascii` and `compact`. To make one takes longer than to write most values.
+_ENCODERS = {
+    (ascii, compact): json.JSONEncoder(
+        ensure_ascii=ascii, separators=(",", ":") if compact else None, default=_mark
+    )
+    for ascii in (True, False)
+    for compact in (True, False)
+}
+
+
 def loads(text: str) -> Any:
     """Like `json.loads`, with a `Number` for each number that would be written otherwise."""
-    if "-0" in text:
-        return json.loads(text, parse_float=_real, parse_int=_whole)
-    return json.loads(text, parse_float=_real)
+    decoder = _DECODER_OF_ZEROS if "-0" in text else _DECODER
+    return decoder.decode(text)
 
 
 def dumps(value: Any, *, ascii: bool = False, compact: bool = False) -> str:
     """Like `json.dumps`, for what `loads` gave."""
-    marked = False
-
-    def mark(other: Any) -> str:
-        nonlocal marked
-        if not isinstance(other, Number):
-            raise TypeError(f"{type(other).__name__} is not JSON")
-        marked = True
-        return _MARK + other.text
-
-    separators = (",", ":") if compact else None
-    written = json.dumps(value, ensure_ascii=ascii, separators=separators, default=mark)
-    if not marked:
+    written = _ENCODERS[ascii, compact].encode(value)
+    if _SECRET not in written:
         return written
-    pattern = _MARKED_ASCII if ascii else _MARKED
-    return pattern.sub(r"\1", written)
+    return (_MARKED_ASCII if ascii else _MARKED).sub(r"\1", written)

@@ -58,25 +58,24 @@ def repair_request(body: Json, api: str = "chat") -> Counter[str]:
     return +counted
 
 
-def without_odd_tools(body: Json) -> bool:
-    """Takes out the tools that are no functions, in the body itself; whether there were any.
+def has_odd_tools(body: Json) -> bool:
+    """Whether there are tools that are no functions: a server may know them or not."""
+    return any(not _is_function(tool) for tool in _objects(body.get("tools")))
 
-    A server may know them or not. What the choice says of one that is left out is left out, too.
-    """
-    tools = body.get("tools")
-    if not isinstance(tools, list):
-        return False
-    kept = [t for t in tools if not isinstance(t, dict) or t.get("type", "function") == "function"]
-    if len(kept) == len(tools):
-        return False
-    body["tools"] = kept
+
+def drop_odd_tools(body: Json) -> None:
+    """Takes these tools out, in the body itself, and a choice that means one of them."""
     choice = body.get("tool_choice")
-    if not kept:
+    body["tools"] = [t for t in body["tools"] if not isinstance(t, dict) or _is_function(t)]
+    if not body["tools"]:
         body.pop("tools")
         body.pop("tool_choice", None)
-    elif isinstance(choice, dict) and choice.get("type", "function") != "function":
+    elif isinstance(choice, dict) and not _is_function(choice):
         body["tool_choice"] = "auto"
-    return True
+
+
+def _is_function(tool: Json) -> bool:
+    return bool(tool.get("type", "function") == "function")
 
 
 # The arguments of earlier calls

@@ -12,7 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire.openai import check_request
 from toolwire.openai.name_mangling import mangle_names
-from toolwire.openai.request_repair import NO_ANSWER, repair_request, without_odd_tools
+from toolwire.openai.request_repair import (
+    NO_ANSWER,
+    drop_odd_tools,
+    has_odd_tools,
+    repair_request,
+)
 
 from ..support import TOOLS
 from .support_steps import assert_linear
@@ -209,13 +214,14 @@ def test_a_tool_choice(choice: Any) -> None:
 
 def test_tools_that_are_no_functions() -> None:
     body: Any = {"tools": [*TOOLS, {"type": "web_search"}], "tool_choice": {"type": "web_search"}}
-    assert without_odd_tools(body)
+    assert has_odd_tools(body)
+    drop_odd_tools(body)
     assert (body["tools"], body["tool_choice"]) == (TOOLS, "auto")
-    assert not without_odd_tools(body)
+    assert not has_odd_tools(body)
     body = {"tools": [{"type": "custom", "custom": {"name": "x"}}], "tool_choice": "required"}
-    assert without_odd_tools(body)
+    drop_odd_tools(body)
     assert body == {}
-    assert not without_odd_tools({"tools": 5})
+    assert not has_odd_tools({"tools": 5})
 
 
 odd_messages = st.recursive(
