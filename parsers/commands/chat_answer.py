@@ -54,8 +54,12 @@ class Answer:
         return thoughts + self._keep(self._stream.feed({"choices": [new]}))
 
     def finish(self) -> Message:
-        """The stream is over: the message."""
-        self._keep(self._stream.finish())
+        """The stream is over: the message. Raises `ToolwireError` where a call was cut off."""
+        rest = self._stream.finish(done=True)
+        for chunk in rest:
+            if chunk.get("error"):
+                raise ToolwireError(f"The stream broke off: {chunk['error']['message']}")
+        self._keep(rest)
         return accumulate(self._deltas)
 
     @property

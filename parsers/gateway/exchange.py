@@ -7,12 +7,14 @@ the answer as the plan says.
 from __future__ import annotations
 
 import logging
+import re
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..openai.checks import Problem, check_request, error_body, translate_legacy
 from ..openai.normalize import Finding, Policy, normalize_response
+from ..openai.problems import failure as failure
 from ..openai.repair import read_repairs
 from ..openai.request import read_request
 from ..openai.sizes import size_of
@@ -20,15 +22,23 @@ from ..openai.stream_normalize import ChatStream
 from . import metrics
 from .budget import Account, Budget, in_mib
 from .capture import Capture, Recorder, known_tools
+from .preparing import Prepared, prepare
 from .responses import normalize_output
 from .responses_stream import ENDS, ResponsesStream, error_event
 from .settings import Settings
-from .sse import DONE, MAX_DEPTH, EventSplitter, ServerEvent, dump, frame, load_object
+from .sse import DONE, EventSplitter, ServerEvent, dump, frame, load_answer, load_object
 
 Json = dict[str, Any]
 
 #: How many findings of one answer are written into the log.
 _LOGGED = 20
+
+#: In an event that can't be read: it may hold a call.
+_CALL = re.compile(rb"tool_calls|function_call")
+_DONE = b"data: " + DONE + b"\n\n"
+_ENDINGS = (b"\n\n", b"\n\r\n", b"\r\r")
+_FAILED = "The upstream reported an error"
+_UNREADABLE = "The upstream sent a call in an event that can't be read"
 
 _log = logging.getLogger("toolwire.gateway")
 
@@ -42,6 +52,9 @@ class Plan:
     body: bytes
     policy: Policy
     weight: int = 0  # the bytes that the policy takes, beside the body
+    stream: bool = False  # whether the client asked for a stream
+    second: bytes | None = None  # what to send where the upstream refuses the body
+    repaired: Mapping[str, int] = field(default_factory=dict)  # what was put right, and how often
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,43 +67,58 @@ class Refusal:
 
 def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal:
     """Check a request, and find out how its answer is to be treated."""
-    body = load_object(raw)
-    if body is None:
-        sentence = f"The request body must be a JSON object, nested at most {MAX_DEPTH} deep"
-        return Refusal(400, error_body([Problem("", sentence)]))
-    problems = check_request(body, api)
-    if problems:
-        return Refusal(400, error_body(problems))
+    prepared = prepare(raw, api, settings)
+    if not isinstance(prepared, Prepared):
+        return Refusal(400, prepared)
+    body = prepared.body
     request = read_request(body, api)
-    new = translate_legacy(body) if request.legacy else body
     policy = Policy(
         format=settings.format,
         request=request,
         sequential_ids=settings.ids == "sequential",
-        taken_ids=_ids(new) if settings.ids == "sequential" else frozenset(),
+        taken_ids=_ids(body),
+        names=prepared.names,
         repair=read_repairs(settings.repair),
     )
-    weight = size_of(request.tools) + size_of(policy.taken_ids)
+    weight = size_of(request.tools) + size_of(policy.taken_ids) + size_of(policy.names)
     if weight > settings.max_exchange:
         most = in_mib(settings.max_exchange)
         message = f"The tools and ids of this request take more than {most} of memory"
         return Refusal(413, failure(message, "request_too_large"))
-    return Plan(route, api, dump(new) if request.legacy else raw, policy, weight)
+    return Plan(
+        route,
+        api,
+        prepared.sent,
+        policy,
+        weight,
+        stream=body.get("stream") is True,
+        second=prepared.second,
+        repaired=prepared.repaired,
+    )
 
 
 def _ids(body: Json) -> frozenset[str]:
     """The ids of the calls of earlier turns."""
-    calls = [c for m in body.get("messages") or () for c in m.get("tool_calls") or ()]
+    calls = [call for m in _objects(body.get("messages")) for call in _objects(m.get("tool_calls"))]
     ids = [call.get("id") for call in calls]
-    items = body.get("input")
-    if isinstance(items, list):
-        ids += [item.get("call_id") for item in items if isinstance(item, dict)]
+    ids += [item.get("call_id") for item in _objects(body.get("input"))]
     return frozenset(id for id in ids if isinstance(id, str))
 
 
-def failure(message: str, kind: str = "upstream_error") -> Json:
-    """The body of an error that is not the client's."""
-    return {"error": {"message": message, "type": kind, "param": None, "details": []}}
+def _objects(value: Any) -> list[Json]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def late_error(plan: Plan, status: int, body: bytes) -> bytes:
+    """An answer that is no stream, as an event for a client that was promised one."""
+    answer = load_object(body) or {}
+    error = answer.get("error")
+    told = error.get("message") if isinstance(error, dict) else error
+    message = told if isinstance(told, str) else f"The upstream answered {status}, and no stream"
+    if plan.api == "responses":
+        return frame(failure(message) | error_event(message), "error")
+    kept = error if isinstance(error, dict) else {}
+    return frame({"error": failure(message)["error"] | {"code": status} | kept}, "error")
 
 
 def recorder_for(plan: Plan, stage: str, capture: Capture | None) -> Recorder | None:
@@ -122,12 +150,12 @@ def _account(
 
 def answer_whole(plan: Plan, raw: bytes, capture: Capture | None) -> bytes:
     """The body of a whole answer as it may be sent; the same bytes where nothing had to change."""
-    response = load_object(raw)
+    response, fit = load_answer(raw)
     if response is None:
         return raw
     normalize = normalize_response if plan.api == "chat" else normalize_output
     normal, findings, calls = normalize(response, plan.policy)
-    sent = raw if normal is response else dump(normal)
+    sent = raw if normal is response and fit else dump(normal)
     recorder = recorder_for(plan, "whole", capture) if calls or findings else None
     if recorder is not None:
         recorder.came(raw)
@@ -167,14 +195,16 @@ class StreamSession:
         self._account = account or Budget(sys.maxsize).account()
         self._splitter = EventSplitter(min(settings.max_event, settings.max_exchange // 2))
         self._normalizer: _Normalizer = (
-            ResponsesStream(plan.policy, settings.mode)
+            ResponsesStream(plan.policy, settings.mode, settings.emit)
             if self._named
-            else ChatStream(plan.policy, settings.mode)
+            else ChatStream(plan.policy, settings.mode, settings.emit)
         )
         self._capture = capture
         self._recorder = recorder_for(plan, "stream", capture)
         self._reasoning = False  # whether thoughts went by
-        self._done = False
+        self._done = False  # the upstream has said everything
+        self._failed = False  # the client was told of an error, and gets no more
+        self._tail = b""  # the end of what was sent of an event that is too long
         self._over = False
 
     def feed(self, data: bytes) -> bytes:
@@ -187,6 +217,11 @@ class StreamSession:
         recorded = self._recorder.size if self._recorder is not None else 0
         return self._splitter.held + self._normalizer.held + recorded
 
+    @property
+    def between_events(self) -> bool:
+        """Whether something may be put behind what was sent so far."""
+        return not self._splitter.passing
+
     def finish(self) -> bytes:
         """The upstream ended its stream."""
         rest = self._treat(self._splitter.finish())
@@ -196,12 +231,15 @@ class StreamSession:
         return rest
 
     def die(self, message: str) -> bytes:
-        """The upstream broke off: what was complete goes out, then an error event."""
+        """The upstream broke off: what was held of the text goes out, then an error event."""
         if self._done:  # it had said everything, and only failed to hang up properly
             self._close()
             return b""
-        pieces = self._frames(self._normalizer.finish(died=True))
-        return self._end_with(pieces, message, "upstream_error")
+        return self._end_with(self._last_words(), message, "upstream_error")
+
+    def _last_words(self) -> list[bytes]:
+        """What may still be sent of an answer that broke off."""
+        return self._frames(self._normalizer.finish(died=True))
 
     def give_up(self, message: str) -> bytes:
         """Too much would have to be held: nothing of it goes out but an error event."""
@@ -209,12 +247,15 @@ class StreamSession:
         return self._end_with([], message, "over_budget")
 
     def _end_with(self, pieces: list[bytes], message: str, kind: str) -> bytes:
+        last = self._sent([*pieces, self._error(message, kind)])
+        self._close()
+        return last
+
+    def _error(self, message: str, kind: str = "upstream_error") -> bytes:
         error = failure(message, kind)
         if self._named:
             error |= error_event(message, kind)
-        last = self._sent([*pieces, frame(error, "error")])
-        self._close()
-        return last
+        return frame(error, "error")
 
     def abandon(self) -> None:
         """The client is gone: what was found so far still counts."""
@@ -246,22 +287,64 @@ class StreamSession:
 
     def _pieces(self, event: ServerEvent) -> list[bytes]:
         """What one event becomes; its own bytes where it needs no change."""
+        if self._failed:
+            return []  # nothing counts behind an error
+        if event.too_long:
+            return self._pass_unread(event)
         if event.data is None:
             return [event.raw]
-        if event.data == DONE:
+        if event.done:
             self._done = True
-            return [*self._frames(self._normalizer.finish()), event.raw]
-        chunk = event.load()
-        if chunk is None:
-            return [event.raw]
+            last = self._finish_normally()
+            self._failed = any(_is_error(chunk) for chunk in last)
+            plain = (
+                event.raw if event.data == DONE else _DONE
+            )  # clients look for it as it should be
+            return self._frames(last) + ([] if self._failed else [plain])
+        chunk, fit = load_answer(event.data)
+        if chunk is None or (not self._named and "choices" not in chunk and event.named_error):
+            return self._odd_pieces(event, chunk)
         if self._named and chunk.get("type") in ENDS:
             self._done = True
+        if not self._named and chunk.get("error"):
+            self._failed = self._done = True
         out = self._normalizer.feed(chunk)
         self._reasoning = self._reasoning or any(map(metrics.has_reasoning, out))
-        return [event.raw if one is chunk else self._frame(one) for one in out]
+        return [event.raw if one is chunk and fit else self._frame(one) for one in out]
+
+    def _finish_normally(self) -> list[Json]:
+        if isinstance(self._normalizer, ChatStream):
+            return self._normalizer.finish(done=True)
+        return self._normalizer.finish()
+
+    def _odd_pieces(self, event: ServerEvent, chunk: Json | None) -> list[bytes]:
+        """An event that is no chunk: an error that not every client would notice, or anything else."""
+        if event.named_error:
+            pieces = [*self._last_words(), event.raw]
+            self._failed = self._done = True
+            return pieces if chunk and chunk.get("error") else [*pieces, self._error(_FAILED)]
+        return self._pass_unread(event)
+
+    def _pass_unread(self, event: ServerEvent) -> list[bytes]:
+        """The bytes of an event that can't be read, unless there is a call in it: that can't be checked,
+        so the client is told."""
+        seen = self._tail + event.raw
+        self._tail = b"" if not event.too_long or event.raw.endswith(_ENDINGS) else event.raw[-16:]
+        if not _CALL.search(seen):
+            return [event.raw]
+        self._normalizer.finish(died=True)
+        self._failed = self._done = True
+        begun = event.too_long and len(seen) > len(event.raw)  # some of it was sent
+        return [b"\n\n" if begun else b"", self._error(_UNREADABLE)]
 
     def _frames(self, chunks: list[Json]) -> list[bytes]:
         return [self._frame(chunk) for chunk in chunks]
 
     def _frame(self, chunk: Json) -> bytes:
-        return frame(chunk, str(chunk.get("type")) if self._named else None)
+        if self._named:
+            return frame(chunk, str(chunk.get("type")))
+        return frame(chunk, "error" if chunk.get("error") else None)
+
+
+def _is_error(chunk: Json) -> bool:
+    return bool(chunk.get("error")) or chunk.get("type") == "error"

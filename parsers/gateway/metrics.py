@@ -27,6 +27,7 @@ CALLS = Counter("manager_tool_calls_total", "Tool calls sent to clients", ["stag
 REASONING = Counter(
     "manager_answers_with_reasoning_total", "Answers with thoughts in them", ["stage"]
 )
+REPAIRED = Counter("manager_requests_repaired_total", "What was put right in requests", ["what"])
 REQUESTS = Counter("manager_requests_total", "Requests by route and status", ["route", "status"])
 SECONDS = Histogram(
     "manager_request_seconds", "From the request to the last byte", ["route"], buckets=_SECONDS

@@ -99,6 +99,17 @@ class Request:
         )
 
     @property
+    def refuses_calls(self) -> bool:
+        """Whether the client has tools, and said that it wants no call now."""
+        return self.choice.mode == "none" and bool(self.functions)
+
+    def may_call(self, name: str) -> bool:
+        """Whether the tool choice allows this one. Without a list of its own, it allows any."""
+        if self.choice.name is None and self.choice.names is None:
+            return True
+        return any(name in (function.name, function.own_name) for function in self.allowed)
+
+    @property
     def tools(self) -> list[dict[str, Any]] | None:
         """All functions, for a parser; None where there are none."""
         return [function.to_dict() for function in self.functions] or None

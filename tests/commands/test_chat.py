@@ -169,6 +169,7 @@ def test_arguments_that_are_not_json(chat: Chat) -> None:
         ("plain+status404", "refused the request (status 404: no)"),
         ("plain+status500", "refused the request (status 500: no)"),
         ("plain+die", "The stream broke off: "),
+        ("chunked+cutoff+done", "The stream broke off: The upstream's answer ended without"),
         ("plain+error", "The server reported an error: out of memory"),
         ("plain+refuse9", "gave no answer: "),
         ("echo", "sent application/json and no stream of events: is the base URL right?"),

@@ -211,6 +211,10 @@ def test_settings_come_from_the_environment() -> None:
             "TOOLWIRE_FORMAT": "hermes",
             "TOOLWIRE_MODE": "live",
             "TOOLWIRE_IDS": "sequential",
+            "TOOLWIRE_EMIT": "complete",
+            "TOOLWIRE_REQUESTS": "repair",
+            "TOOLWIRE_NAMES": "mangle",
+            "TOOLWIRE_KEEP_ALIVE": "2.5",
             "TOOLWIRE_MAX_BODY": "99",
             "TOOLWIRE_MAX_EXCHANGE": "98",
             "TOOLWIRE_MAX_HELD": "97",
@@ -221,8 +225,12 @@ def test_settings_come_from_the_environment() -> None:
     assert (made.format, made.mode, made.ids) == ("hermes", "live", "sequential")
     assert (made.max_body, made.admin_key, made.debug_max) == (99, "x", 7)
     assert (made.max_exchange, made.max_held) == (98, 97)
+    assert (made.emit, made.requests, made.names) == ("complete", "repair", "mangle")
+    assert made.keep_alive == 2.5
     assert Settings.from_environment({}) == Settings()
-    for name, value in (("FORMAT", "x"), ("MODE", "x"), ("IDS", "x"), ("MAX_BODY", "-1")):
+    odd = [("FORMAT", "x"), ("MODE", "x"), ("IDS", "x"), ("MAX_BODY", "-1"), ("EMIT", "x")]
+    odd += [("REQUESTS", "x"), ("NAMES", "x"), ("KEEP_ALIVE", "x"), ("KEEP_ALIVE", "-1")]
+    for name, value in [*odd, ("KEEP_ALIVE", "nan"), ("KEEP_ALIVE", "inf")]:
         with pytest.raises(ToolwireError):
             Settings.from_environment({f"TOOLWIRE_{name}": value})
 
