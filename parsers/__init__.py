@@ -2,7 +2,7 @@
 
 from .core import COMPILED
 from .core.format import Format, Wrapper
-from .core.layout import CallId, Layout, TypeMark
+from .core.layout import CallId, IdStyle, Layout, TypeMark
 from .core.reasoning import ReasoningStyle
 from .errors import ToolwireError
 from .events import Arguments, CallEnd, CallStart, Content, Event, Reasoning
@@ -44,6 +44,7 @@ __all__ = [
     "Event",
     "Format",
     "FunctionDefinition",
+    "IdStyle",
     "JsonCalls",
     "Labels",
     "Layout",

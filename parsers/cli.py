@@ -29,7 +29,7 @@ from .formats.user_files import load_user_formats
 
 #: Each command's function, and the example at the end of its help.
 COMMANDS: dict[Callable[..., int], str] = {
-    formats: "toolwire formats --json",
+    formats: "toolwire formats kimi_k2",
     parse: "toolwire parse hermes --deltas --chunk 3 < output.txt",
     write: "toolwire write kimi_k2 calls.json",
     new_format: "toolwire new-format my_model --example output.txt --tools tools.json",

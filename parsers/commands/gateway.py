@@ -65,6 +65,14 @@ _KeepAlive = Annotated[
     typer.Option(min=0, help="Seconds after which a silent stream gets a comment; 0: never."),
 ]
 _Ids = Annotated[str, typer.Option(help="Ids of calls found in the text: random or sequential.")]
+_Repair = Annotated[
+    str,
+    typer.Option(
+        metavar="KINDS",
+        help="coerce: strings become the numbers, lists … that tools declare; names: a tool's name is "
+        "found but for case, - and _, and prefixes; or coerce,names.",
+    ),
+]
 _Attempts = Annotated[int, typer.Option(min=1, help="How often a request is tried.")]
 _BreakerFailures = Annotated[
     int, typer.Option(min=1, help="Failures in a row until the upstream is left alone.")
@@ -113,6 +121,7 @@ def gateway(
     requests: _Requests = "strict",
     names: _Names = "keep",
     keep_alive: _KeepAlive = DEFAULT_KEEP_ALIVE,
+    repair: _Repair = "",
     attempts: _Attempts = 3,
     breaker_failures: _BreakerFailures = 5,
     breaker_seconds: _BreakerSeconds = 10.0,
@@ -145,6 +154,7 @@ def gateway(
     )
     said: dict[str, str | float | None] = {"FORMAT": format, "MODE": mode, "EMIT": emit, "IDS": ids}
     said |= {"REQUESTS": requests, "NAMES": names, "KEEP_ALIVE": keep_alive}
+    said |= {"REPAIR": repair or None}
     sizes = {"BODY": max_body_mib, "EXCHANGE": max_exchange_mib, "HELD": max_held_mib}
     said |= {f"MAX_{name}": size * MIB for name, size in sizes.items()}
     app = create_app(server, _settings(said))

@@ -86,25 +86,39 @@ class ChannelRun(Run):
         self.in_part = True
 
     def main(self, in_reasoning: bool) -> Step[None]:
-        w = self.window
-        header = "" if in_reasoning else (yield from self._first_header())
+        header = "" if in_reasoning else (yield from self.first_header())
         kind, name = (THOUGHT, "") if in_reasoning else self._meaning(header)
+        yield from self._parts(kind, name)
+        self.out.finish()
+
+    def rest(self, header: str = "") -> Step[None]:
+        """At a boundary, or behind the first header: read the rest of the message."""
+        kind, name = self._meaning(header) if header else (yield from self._next_part())
+        yield from self._parts(kind, name)
+
+    def _parts(self, kind: int, name: str) -> Step[None]:
+        """In the body of a part: read it and all that follow."""
+        w = self.window
         while True:
             w.limit(self._boundaries.limit, self._boundaries.plain)
             yield from self._body(kind, name)
             w.unlimit()
             if w.eof and w.pos == len(w.text):
-                break
+                return
             self._block = Block()
-            header = yield from self._boundary()
-            kind, name = self._meaning(header)
-            if header and kind == TEXT:
-                self.out.edge()
-        self.out.finish()
+            kind, name = yield from self._next_part()
+
+    def _next_part(self) -> Step[tuple[int, str]]:
+        """At a boundary: what follows it, and whom that calls."""
+        header = yield from self._boundary()
+        kind, name = self._meaning(header)
+        if header and kind == TEXT:
+            self.out.edge()
+        return kind, name
 
     # -- headers ------------------------------------------------------------------------------
 
-    def _first_header(self) -> Step[str]:
+    def first_header(self) -> Step[str]:
         """The header that the message begins with, if it does; the prompt may have begun it."""
         w = self.window
         while (space := w.space()) is None:

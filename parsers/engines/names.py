@@ -56,3 +56,39 @@ def _known(registered: Iterable[str], special: dict[str, str]) -> dict[str, str]
         if ours in known:
             found[name] = get_format(ours).name
     return found
+
+
+#: All names of the engines' own parsers, in the releases that toolwire was made for.
+VLLM_NAMES = (
+    "apertus", "cohere_command3", "cohere_command4", "deepseek_v3", "deepseek_v31",
+    "deepseek_v32", "deepseek_v4", "deepseek_v41", "dots", "ernie45", "functiongemma", "gemma4",
+    "gigachat3", "glm45", "glm47", "granite", "granite-20b-fc", "granite4", "hermes", "hf",
+    "hunyuan_a13b", "hy_v3", "hy_v4", "inkling", "internlm", "jamba", "k2_horizon", "kimi_k2",
+    "kimi_k3", "lfm2", "ling3", "llama3_json", "llama4_json", "llama4_pythonic", "longcat",
+    "mimo", "minicpm5", "minimax_m2", "minimax_m3", "mistral", "muse_glimmer", "olmo3",
+    "openai", "phi4_mini_json", "plamo3", "poolside_v1", "pythonic", "qwen3_coder",
+    "qwen3_json", "qwen3_xml", "seed_oss", "step3", "step3p5", "xlam",
+)  # fmt: skip
+SGLANG_NAMES = (
+    "apertus2509", "beam", "cohere_command4", "deepseekv3", "deepseekv31", "deepseekv32",
+    "deepseekv4", "deepseekv41", "dots", "gemma4", "gigachat3", "gigachat35", "glm", "glm45",
+    "glm47", "gpt-oss", "hermes", "hunyuan", "inkling", "interns1", "iquest_q1", "k2_horizon",
+    "kimi_k2", "kimi_k3", "lfm2", "ling3", "llama3", "mimo", "minicpm5", "minimax-m2",
+    "minimax-m3", "mistral", "muse", "nanbeige", "poolside_v1", "pythonic", "qwen", "qwen25",
+    "qwen3_coder", "response_template", "spark25", "step3", "step3p5", "trinity",
+)  # fmt: skip
+
+
+def names_of(format: str) -> dict[str, list[str]]:
+    """What each engine calls a format, whether or not our parser can take over that name."""
+    known = set(list_formats(aliases=True))
+    found: dict[str, list[str]] = {"vllm": [], "sglang": []}
+    for engine, names, special in (
+        ("vllm", VLLM_NAMES, _VLLM),
+        ("sglang", SGLANG_NAMES, _SGLANG),
+    ):
+        for name in names:
+            ours = special.get(name) or name.replace("-", "_")
+            if ours in known and get_format(ours).name == format:
+                found[engine].append(name)
+    return found

@@ -19,6 +19,7 @@ from typing import Any
 from ..core.format import Format
 from ..errors import ToolwireError
 from ..formats import get_format, list_formats, register_format
+from ..formats.registry import names_read
 from ..models.detect import PROPOSED, Detection, detect
 from ..models.rendering import tokenizer_renderer
 from ..models.special_tokens import missing_tokens
@@ -122,7 +123,7 @@ def check_template(spec: Format, tokenizer: Any, template: str) -> None:
     except ToolwireError as error:
         log.warning("The chat template could not be checked against %s: %s", spec.name, error)
         return
-    if spec.name in found.formats:
+    if spec.name in found.formats or found.format in names_read(spec):
         return
     if found.formats and not found.hinted:
         raise ToolwireError(_wrong_format(spec.name, found.formats))

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from ..openai.normalize import Finding, Policy, normalize_response
 from ..openai.problems import failure as failure
+from ..openai.repair import read_repairs
 from ..openai.request import read_request
 from ..openai.sizes import size_of
 from ..openai.stream_normalize import ChatStream
@@ -77,6 +78,7 @@ def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal
         sequential_ids=settings.ids == "sequential",
         taken_ids=_ids(body),
         names=prepared.names,
+        repair=read_repairs(settings.repair),
     )
     weight = size_of(request.tools) + size_of(policy.taken_ids) + size_of(policy.names)
     if weight > settings.max_exchange:

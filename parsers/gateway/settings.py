@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from ..errors import ToolwireError
 from ..formats import get_format
 from ..formats.user_files import load_user_formats
+from ..openai.repair import VARIABLE as REPAIR
+from ..openai.repair import read_repairs
 from ..openai.stream_normalize import EMITS, MODES
 from .budget import MIB
 
@@ -29,6 +31,7 @@ class Settings:
     format: str | None = None  # read calls from the text in this format, where there are no others
     mode: str = "verified"
     emit: str = "finish"  # when verified calls go out: with the finish reason, or once `complete`
+    repair: str = ""  # what may be done to calls: `coerce`, `names`, or both with a comma
     ids: str = "random"  # of calls found in the text: `call_…`, or `sequential`: `Search_0`
     requests: str = "strict"  # what is done with requests that the specification forbids
     names: str = "keep"  # … or `mangle` those of tools that some servers refuse
@@ -55,6 +58,7 @@ class Settings:
                 raise ToolwireError(f"{name} is {value!r}: use one of {', '.join(known)}")
         if not 0 <= self.keep_alive < float("inf"):
             raise ToolwireError(f"keep_alive is {self.keep_alive}: it must be seconds, 0 or more")
+        read_repairs(self.repair)  # says which there are, if one of these is none
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -64,6 +68,7 @@ class Settings:
             format=environment.get("TOOLWIRE_FORMAT") or None,
             mode=environment.get("TOOLWIRE_MODE") or "verified",
             emit=environment.get("TOOLWIRE_EMIT") or "finish",
+            repair=environment.get(REPAIR) or "",
             ids=environment.get("TOOLWIRE_IDS") or "random",
             requests=environment.get("TOOLWIRE_REQUESTS") or "strict",
             names=environment.get("TOOLWIRE_NAMES") or "keep",

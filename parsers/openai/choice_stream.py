@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..events import Arguments, CallStart, Content, Event
+from ..events import Arguments, CallEnd, CallStart, Content, Event
 from ..schema.kinds import json_type
 from .answers import finish_reason, is_complete, make_id, was_cut
 from .normalize import CallNormalizer, Json, Policy, found_in_text
@@ -154,6 +154,8 @@ class ChoiceStream:
             elif isinstance(event, Arguments):
                 entry = {"index": event.index, "function": {"arguments": event.text}}
                 self._open.take(entry, from_text=True)
+            elif isinstance(event, CallEnd) and event.id:
+                self._open.take({"index": event.index, "id": event.id}, from_text=True)
         return {"content": "".join(text)} if text else {}
 
     def _go_native(self) -> list[Json]:
@@ -249,17 +251,31 @@ class ChoiceStream:
             if not call.name or call.pieces is None or call.refused:
                 continue
             if call.number is not None:
-                text = call.unsent()
+                text = self._unsent(call)
                 if text:
                     entries.append({"index": call.number, "function": {"arguments": text}})
-            elif self.normalizer.admits(call.name):
-                entries.append(self._start_live(call, call.unsent()))
+            elif self._admits(call):
+                entries.append(self._start_live(call))
             else:
                 call.refused = True
         self._open.touched.clear()
         return entries
 
-    def _start_live(self, call: OpenCall, text: str) -> Json:
+    def _admits(self, call: OpenCall) -> bool:
+        call.name = self.normalizer.name(call.name)
+        return self.normalizer.admits(call.name)
+
+    def _unsent(self, call: OpenCall, last: bool = False) -> str:
+        """What may be sent of a call's arguments, of those that were not sent yet."""
+        text, coercion = call.unsent(), call.coercion
+        if coercion is None:
+            return text
+        rest = coercion.finish if last else str
+        return self.normalizer.coerce(call.name, lambda: coercion.feed(text) + rest())
+
+    def _start_live(self, call: OpenCall) -> Json:
+        call.coercion = self.normalizer.coercion(call.name)
+        text = self._unsent(call)
         self._number_text_call(call)
         id = self.normalizer.id_for(call.id, call.name)
         call.number = self.calls
@@ -278,23 +294,25 @@ class ChoiceStream:
 
     def _end_one(self, call: OpenCall, cut: bool) -> list[Json]:
         text = call.pieces.text() if call.pieces is not None else ""
-        name = shortened(call.name)
+        name, rest = shortened(call.name), ""
         if call.number is None:
             if not call.refused:  # it can't be sent; this says why
                 self.normalizer.take(call.raw() | {"id": make_id()}, cut=cut)
-        elif call.broken is not None:
+            return []
+        if call.sent:
+            rest = self._unsent(call, last=True)
+        if call.broken is not None:
             detail = f"the arguments of {name!r} can't be used, and some were already sent"
             self.normalizer.note("bad_structure", None, detail)
         elif cut and not is_complete(text):
             self.normalizer.lose(call.name, None)
         elif not call.sent:  # nothing was, so what is wrong can still be put right
             function = {"name": call.name, "arguments": text if text.strip() else ""}
-            whole = self.normalizer.arguments(function, cut=False)
-            return [{"index": call.number, "function": {"arguments": whole}}]
+            rest = self.normalizer.taken_arguments(function, cut=False) or ""
         elif json_type(text) is None:
             detail = f"the arguments of {name!r} are not valid JSON, and were already sent"
             self.normalizer.note("invalid_json", None, detail)
-        return []
+        return [{"index": call.number, "function": {"arguments": rest}}] if rest else []
 
     def _number_text_call(self, call: OpenCall) -> None:
         if call.from_text:

@@ -16,16 +16,19 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.format import Format
+from ..core.layout import IdStyle
+from ..formats import get_format
 from ..formats.parser import Parser
 from ..schema.kinds import encode, json_type
 from . import exact_json
-from .answers import CUT_REASONS, call_id, finish_reason, is_complete, make_id, was_cut
+from .answers import CUT_REASONS, CallIds, finish_reason, is_complete, was_cut
 from .message import Message, collect
+from .repair import Coercion, Repair
 from .request import NO_TOOLS, Request
 from .sizes import shortened
 
@@ -48,7 +51,7 @@ class Finding:
 
     `reason` is invalid_json, not_an_object, missing_arguments, bad_structure, duplicate_id, truncated,
     disobeyed (a call that the tool choice forbids), or None where nothing was wrong; `action` is
-    wrapped, dropped, text_parsed, id_made, or None.
+    wrapped, dropped, text_parsed, id_made, coerced, renamed, or None.
     """
 
     reason: str | None
@@ -66,6 +69,15 @@ class Policy:
     sequential_ids: bool = False  # `Search_0` for calls found in the text, not `call_…`
     taken_ids: frozenset[str] = frozenset()  # the ids of earlier turns
     names: Mapping[str, str] = field(default_factory=dict)  # the client's, by those of the server
+    repair: frozenset[str] = frozenset()  # what may be done to calls beyond what must be
+
+    @property
+    def id_style(self) -> IdStyle:
+        """What ids look like that are made."""
+        format = self.format
+        if not format:
+            return IdStyle()
+        return (format if isinstance(format, Format) else get_format(format)).ids
 
     @property
     def reads_text(self) -> bool:
@@ -85,10 +97,11 @@ class CallNormalizer:
         self._admitted = 0  # the calls that may go out
         self.held = 0  # about how many bytes
         self.lost_one = False  # a call was cut off
-        self._ids: set[str] = set()
+        self._ids = CallIds(policy.id_style, policy.request.earlier_calls, policy.taken_ids)
         self._found: list[Finding] = []
         self._more: Counter[tuple[str | None, str | None]] = Counter()
         self._number = 0  # the last one that was given to a call from the text
+        self._repair = Repair(policy.repair, policy.request.tools if policy.repair else None)
 
     @property
     def findings(self) -> list[Finding]:
@@ -104,7 +117,8 @@ class CallNormalizer:
             self.note("bad_structure", "dropped", "a call has no function with a name")
             return None
         function: Json = shaped["function"]
-        arguments = self.arguments(function, cut)
+        function["name"] = self.name(function["name"])
+        arguments = self.taken_arguments(function, cut)
         if arguments is None or not self.admits(function["name"]):
             return None
         id = self.id_for(shaped.pop("id", None), function["name"])
@@ -165,7 +179,7 @@ class CallNormalizer:
         self._more.clear()
         return found
 
-    def arguments(self, function: Json, cut: bool) -> str | None:
+    def taken_arguments(self, function: Json, cut: bool) -> str | None:
         """The arguments as they may be sent; None where the call may not."""
         name, value = shortened(function["name"]), function.get("arguments")
         if isinstance(value, Mapping):
@@ -185,7 +199,7 @@ class CallNormalizer:
         kind = json_type(value)
         if kind is not None:
             self.note_kind(name, kind)
-            return value
+            return self.arguments(function["name"], value)
         self.note("invalid_json", "wrapped", f"the arguments of {name!r} are not valid JSON")
         return f'{{"input": {encode(value)}}}'
 
@@ -195,31 +209,60 @@ class CallNormalizer:
             detail = f"the arguments of {shortened(name)!r} are JSON, but {kind} and no object"
             self.note("not_an_object", None, detail)
 
+    # Repair, where the operator asks for it
+
+    def name(self, name: str) -> str:
+        """The name of the tool that a call is for."""
+        meant = self._repair.name(name)
+        if meant != name:
+            detail = f"the call of {shortened(name)!r} is one of {shortened(meant)!r}"
+            self.note(None, "renamed", detail)
+        return meant
+
+    def arguments(self, name: str, arguments: str) -> str:
+        """All arguments of a call, each of its declared type, as far as that can be told."""
+        return self.coerce(name, lambda: self._repair.arguments(name, arguments))
+
+    def coercion(self, name: str) -> Coercion | None:
+        """What the arguments of a call go through, piece by piece, with `coerce`."""
+        return self._repair.coercion(name)
+
+    def coerce(self, name: str, step: Callable[[], str]) -> str:
+        """Take a step of a coercion: values that it changes are noted."""
+        before = self._repair.counts["coerce"]
+        text = step()
+        for _ in range(self._repair.counts["coerce"] - before):
+            detail = f"an argument of {shortened(name)!r} was a string, and is of its type now"
+            self.note(None, "coerced", detail)
+        return text
+
+    # Ids
+
     def id_for(self, id: Any, name: str) -> str:
         """The id to send: the given one, or a new one where it is missing or was there before."""
-        taken = self._policy.taken_ids
-        if isinstance(id, str) and id and id not in self._ids and id not in taken:
+        if isinstance(id, str) and id and not self._ids.has(id):
             return self._use(id)
         repeated = isinstance(id, str) and bool(id)
         what = "repeats the id of another call" if repeated else "has no id"
         detail = f"the call of {shortened(name)!r} {what}"
         self.note("duplicate_id" if repeated else None, "id_made", detail)
-        return self._use(self._sequential_id(name) if self._numbers_all else make_id())
+        return self._use(self._sequential_id(name) if self._numbers_all else self._ids.make(name))
 
     def _use(self, id: str) -> str:
-        self._ids.add(id)
         self.held += _ID + len(id)
-        return id
+        return self._ids.use(id)
 
     def text_id(self, own: str | None, name: str) -> str:
         """The id of a call found in the text. `own` is what the model itself wrote, if it did."""
-        return call_id(own) if own or not self._policy.sequential_ids else self._sequential_id(name)
+        if own or not self._policy.sequential_ids:
+            return own or self._ids.make(name)
+        return self._sequential_id(name)
 
     def _sequential_id(self, name: str) -> str:
         # It only grows, so that ids which are taken are passed over once, and not for every call.
-        taken = self._policy.taken_ids
-        self._number = max(self._number, len(taken) + len(self._ids))
-        while (made := f"{name}_{self._number}") in taken or made in self._ids:
+        taken, ours = self._policy.taken_ids, self._ids.taken
+        self._number = max(self._number, len(taken) + len(ours))
+        while self._ids.has(made := f"{name}_{self._number}"):
             self._number += 1
         return made
 
@@ -353,7 +396,7 @@ def _calls_in_text(
 def read_text(policy: Policy, text: str) -> Message:
     """A text with its calls. Their ids are those that the model wrote, or empty."""
     parser = Parser(policy.format or "", policy.request.tools)
-    return collect([*parser.feed(text), *parser.finish()], whose=lambda own: own or "")
+    return collect([*parser.feed(text), *parser.finish()], whose=lambda own, name: own or "")
 
 
 def found_in_text(name: str) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 from ..schema.kinds import json_type
 from . import exact_json
 from .normalize import MAX_NAME, Json
+from .repair import Coercion
 from .sizes import Pieces, size_of
 
 #: How many bytes of arguments are held for one call, where nobody keeps a smaller budget.
@@ -99,6 +100,7 @@ class OpenCall:
     extra: Json = field(default_factory=dict)
     sent: int = 0  # how many bytes of its arguments were sent (live)
     number: int | None = None  # our index for it, once it was sent (live)
+    coercion: Coercion | None = None  # what its arguments go through on their way out (live)
     refused: bool = False  # one more than the client asked for (live)
     held: int = _CALL
     _looked_at: int = 0  # how long the arguments were when they were last looked at

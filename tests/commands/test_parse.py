@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from toolwire import list_formats
+from toolwire import get_format, list_formats, parse
+from toolwire.cli import main
+from toolwire.engines.names import SGLANG_NAMES, VLLM_NAMES, names_of
 
 from ..support import TOOLS
 
@@ -26,17 +29,78 @@ def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
 def test_formats() -> None:
     done = run("formats")
     assert done.returncode == 0
-    assert done.stdout.splitlines()[0].split()[:2] == ["FORMAT", "SHAPE"]
+    assert done.stdout.splitlines()[0].split()[:3] == ["FAMILY", "YEAR", "FORMAT"]
     entries = json.loads(run("formats", "--json").stdout)
-    assert [entry["name"] for entry in entries] == list_formats()
+    assert [entry["name"] for entry in entries] == [*list_formats(), "any"]
     hermes = next(entry for entry in entries if entry["name"] == "hermes")
     assert (hermes["template"], hermes["parser"]) == ("chatml-hermes", "toolwire_hermes")
+    assert (hermes["family"], hermes["year"]) == ("Qwen", 2024)
+
+
+def test_formats_stand_with_their_family_the_newest_first() -> None:
+    rows = run("formats").stdout.splitlines()[1:]
+    start = next(i for i, row in enumerate(rows) if row.startswith("Kimi"))
+    assert rows[start].split()[:3] == ["Kimi", "2026", "kimi_k3"]
+    assert rows[start + 1].split()[:2] == ["2025", "kimi_k2"]
+    assert [row.split()[0] for row in rows if not row.startswith(" ")][-1] == "any"
+
+
+def test_one_format() -> None:
+    shown = run("formats", "mistral").stdout
+    assert shown.startswith("mistral: Mistral, since 2024\n")
+    one = '[TOOL_CALLS]get_weather[ARGS]{"city": "Paris", "days": 2}'
+    assert f"one call\n{one}\n\ntwo calls\n{one}[TOOL_CALLS]get_time" in shown
+    assert "vLLM:             toolwire_mistral, mistral\n" in shown
+    assert re.search(r"ids: +{random}, as in [A-Za-z0-9]{9}\n", shown)
+    assert "thoughts:         mistral, '[THINK]' to '[/THINK]'\n" in shown
+    assert "call_begin = '[TOOL_CALLS]'\n" in shown
+
+
+def test_one_format_by_another_name_and_as_json() -> None:
+    entry = json.loads(run("formats", "gpt_oss", "--json").stdout)
+    assert entry["name"] == "harmony"
+    assert entry["engines"] == {"vllm": ["openai"], "sglang": ["gpt-oss"]}
+    assert entry["reasoning"]["open"] == "<|channel|>analysis<|message|>"
+    assert run("formats", "hermess").stderr.startswith("toolwire: There is no format named")
+
+
+@pytest.mark.parametrize("format", list_formats())
+def test_every_format_can_be_shown(format: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["formats", format]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"{format}: ")
+    assert main(["formats", format, "--json"]) == 0
+    entry = json.loads(capsys.readouterr().out)
+    for text, count in zip(entry["examples"].values(), (1, 2), strict=True):
+        calls = parse(format, text, entry["tools"]).tool_calls
+        assert [call.name for call in calls] == ["get_weather", "get_time"][:count]
+
+
+def test_every_format_has_its_family() -> None:
+    """But those that any model can be told to write. Dates are of this century's models."""
+    without = {name for name in list_formats() if not get_format(name).family}
+    assert without == {"call_text", "json", "labeled", "special_token"}
+    assert all(2023 < get_format(n).year < 2100 for n in list_formats() if n not in without)
+
+
+def test_every_name_of_the_engines_is_one_format_s() -> None:
+    """But those that read what a checkpoint says, which is another one for each."""
+    for engine, names in (("vllm", VLLM_NAMES), ("sglang", SGLANG_NAMES)):
+        found = [name for format in list_formats() for name in names_of(format)[engine]]
+        assert sorted(found) == sorted(set(names) - {"hf", "response_template"})
 
 
 def test_parse_shows_text_and_calls() -> None:
     done = run("parse", "hermes", text=f"Yes. {CALL}")
     assert done.returncode == 0
     assert done.stdout == 'Yes.\n\nCALL  ARGUMENTS  PROBLEM\nadd   {"a": 1}\n'
+
+
+def test_parse_where_the_format_is_not_known() -> None:
+    call = "<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>"
+    done = run("parse", "any", "--json", text=f"{CALL}\n{call}")
+    calls = json.loads(done.stdout)["tool_calls"]
+    assert [call["arguments"] for call in calls] == ['{"a": 1}', '{"a": "1"}']
 
 
 def test_parse_as_json() -> None:

@@ -80,6 +80,19 @@ def test_whole_answers(name: str) -> None:
     assert answer.headers["content-length"] == str(len(answer.content))
 
 
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_format_need_not_be_known(name: str) -> None:
+    path = "/v1/chat/completions"
+    whole, known = (
+        call("POST", path, Settings(format=format), json=ask(name)).json()["choices"][0]
+        for format in ("any", "hermes")
+    )
+    for message in (whole["message"], known["message"]):
+        for each in message.get("tool_calls", []):
+            del each["id"]
+    assert whole == known
+
+
 def test_streams() -> None:
     answer = call("POST", "/v1/chat/completions", json=ask("malformed", stream=True))
     (entry,) = [e for c in events(answer.text) for e in _entries(c)]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire import Message, list_formats, parse
 from toolwire.openai import DeltaStream, accumulate
-from toolwire.openai.answers import call_id, finish_reason, first_call, is_complete
+from toolwire.openai.answers import CallIds, finish_reason, first_call, is_complete
 from toolwire.openai.normalize import normalize_response
 from toolwire.openai.stream_normalize import ChatStream
 
@@ -198,8 +198,9 @@ def test_custom_calls_are_counted_too() -> None:
 
 
 def test_a_model_s_own_id_stays() -> None:
-    assert call_id("abc") == "abc"
-    made = {call_id(own) for own in (None, "", None)}
+    give = CallIds()
+    assert give("abc", "add") == "abc"
+    made = {give(own, "add") for own in (None, "", None)}
     assert len(made) == 3
     assert all(id.startswith("call_") for id in made)
 

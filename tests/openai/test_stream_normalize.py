@@ -679,6 +679,7 @@ def test_what_is_held_is_counted_and_given_back(mode: str) -> None:
     assert stream.held == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["x", "é", "日本", "😀", "ab"])
 def test_what_is_held_is_about_what_it_takes(text: str) -> None:
     """Pieces that are mostly overhead, in any alphabet, and everything else that a call may hold."""

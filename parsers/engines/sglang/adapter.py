@@ -28,6 +28,7 @@ from ...core.parser import EventParser
 from ...events import CallStart, Event
 from ...formats import get_format
 from ...openai.constrain import constrain_request, reading_format
+from ...openai.repair import Repair, environment_repairs
 from ...openai.request import read_choice, read_parts
 from .handover import HandedOver, is_handed_over
 from .results import results
@@ -163,12 +164,21 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         if not envs.SGLANG_FORWARD_UNKNOWN_TOOLS.get():
             known = frozenset(function.name for function in request.functions)
         parser = HandedOver() if is_handed_over(text) else EventParser(format, request.tools)
-        self._stream = self._new_stream(parser, known)
+        repair = Repair(environment_repairs(), request.tools)
+        self._stream = self._new_stream(parser, known, repair)
         return self._stream
 
-    def _new_stream(self, parser: Any, known: frozenset[str] | None) -> Stream:
-        incomplete = self.incomplete_tool_call_indices
-        return Stream(parser, RESULTS, known=known, unknown=_say_unknown, incomplete=incomplete)
+    def _new_stream(
+        self, parser: Any, known: frozenset[str] | None, repair: Repair | None = None
+    ) -> Stream:
+        return Stream(
+            parser,
+            RESULTS,
+            known=known,
+            unknown=_say_unknown,
+            incomplete=self.incomplete_tool_call_indices,
+            repair=repair.events if repair is not None and repair.asked else None,
+        )
 
     def _give_up(self, text: str, last: bool) -> StreamingParseResult:
         """After a fault of ours the rest of the message goes out as text."""

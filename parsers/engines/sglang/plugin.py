@@ -29,6 +29,7 @@ from typing import Any
 
 from ...errors import ToolwireError
 from ...models.releases import SGLANG
+from ...openai.repair import environment_repairs
 
 PREFIX = "toolwire_"
 OVERRIDE = "TOOLWIRE_OVERRIDE"
@@ -43,6 +44,7 @@ log = logging.getLogger("sglang.srt.toolwire")
 def register() -> None:
     """Tells SGLang all parsers. May be called any number of times."""
     check_version(_version())
+    environment_repairs()  # says so now where it asks for what there is not
     parsers = import_module("sglang.srt.function_call.function_call_parser").FunctionCallParser
     _add_detectors(parsers.ToolCallParserEnum)
     _add_reasoning()
@@ -116,13 +118,13 @@ def check_version(version: str) -> None:
 
 
 def _add_detectors(table: dict[str, Any]) -> None:
-    from ...formats import list_formats
+    from ...formats import ANY, list_formats
     from ...formats.user_files import load_user_formats
     from ..names import sglang_names
     from .adapter import detector_class
 
     load_user_formats(complain=log.error)  # without its format, SGLang refuses a parser by itself
-    for name in list_formats():
+    for name in (*list_formats(), ANY):
         table[PREFIX + name] = detector_class(name)
     if os.environ.get(OVERRIDE, "") not in ("", "0"):
         theirs = [name for name in table if not name.startswith(PREFIX)]

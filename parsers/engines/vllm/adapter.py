@@ -20,10 +20,11 @@ from typing import Any
 from ...core.parser import EventParser
 from ...formats import get_format
 from ...formats.parser import text_only
-from ...openai.answers import call_id, first_call
+from ...openai.answers import CallIds, first_call
 from ...openai.constrain import constrain_request, reading_format
 from ...openai.message import Message, ToolCall, collect
-from ...openai.request import Request, read_parts
+from ...openai.repair import Repair, environment_repairs
+from ...openai.request import Request, earlier_calls, read_parts
 from ..startup_checks import check_model
 from . import api as vllm_api
 from .anthropic import leave_out_unreadable_calls
@@ -98,6 +99,12 @@ class Adapter:
         format = reading_format(self.toolwire_format, request)
         return EventParser(format, request.tools, style, inside)
 
+    def _ids(self, asked: Any) -> CallIds:
+        return CallIds(get_format(self.toolwire_format).ids, earlier_calls(asked))
+
+    def _repair(self, request: Request) -> Repair:
+        return Repair(environment_repairs(), request.tools)
+
     @property
     def skip_reasoning_parsing(self) -> bool:
         """vLLM sets it where there is no reasoning parser."""
@@ -123,8 +130,9 @@ class Adapter:
         parser = self._open(read, request, inside)
         if parser is None:
             return Message(text, [])
-        events = [*parser.feed(text), *parser.finish()]
-        return collect(events if read.parallel else first_call(events))
+        events = self._repair(read).events([*parser.feed(text), *parser.finish()])
+        ids = self._ids(request)
+        return collect(events if read.parallel else first_call(events), ids)
 
     def extract_tool_calls(self, model_output: str, request: Any) -> Any:
         message, self._whole = self._whole, None
@@ -158,7 +166,14 @@ class Adapter:
         read = self._read(request)
         inside = self._thoughts is not None and self._thoughts.stream_begins_inside()
         parser = self._open(read, request, inside)
-        self._stream = Stream(parser, self._api.messages, call_id, single=not read.parallel)
+        repair = self._repair(read)
+        self._stream = Stream(
+            parser,
+            self._api.messages,
+            self._ids(request),
+            single=not read.parallel,
+            repair=repair.events if repair.asked else None,
+        )
         return self._stream
 
     def finish_streaming(self) -> Any:

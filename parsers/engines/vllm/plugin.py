@@ -1,5 +1,5 @@
-"""Makes every toolwire format a tool parser of vLLM, named `toolwire_<format>`, and `toolwire_auto`; and
-every style of reasoning a reasoning parser, `toolwire_<style>`.
+"""Makes every toolwire format a tool parser of vLLM, named `toolwire_<format>`, with `toolwire_any` and
+`toolwire_auto`; and every style of reasoning a reasoning parser, `toolwire_<style>`.
 
 Two ways in, and both end in `register()`:
 
@@ -28,15 +28,17 @@ AUTO = "auto"  # the parser that finds the format out by itself
 
 def register() -> None:
     """Tells vLLM the names of all parsers. May be called any number of times."""
-    from ...formats import list_formats
+    from ...formats import ANY, list_formats
     from ...formats.user_files import load_user_formats
+    from ...openai.repair import environment_repairs
     from ..names import vllm_names
     from ..thinking import styles
     from .api import log, parser_manager, reasoning_manager
 
+    environment_repairs()  # says so now where it asks for what there is not
     manager = parser_manager()
     load_user_formats(complain=log.error)  # without its format, vLLM refuses a parser by itself
-    for name in (*list_formats(), AUTO):
+    for name in (*list_formats(), ANY, AUTO):
         manager.register_lazy_module(PREFIX + name, __name__, PREFIX + name)
     for name in styles():
         reasoning_manager().register_lazy_module(PREFIX + name, _REASONING, PREFIX + name)

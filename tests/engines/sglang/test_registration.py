@@ -15,7 +15,7 @@ from sglang.srt.parser import template_detection
 from shared_registration import Registration
 from toolwire.engines.sglang import plugin as sglang_plugin
 
-NAMES = [f"toolwire_{name}" for name in toolwire.list_formats()]
+NAMES = [f"toolwire_{name}" for name in [*toolwire.list_formats(), "any"]]
 
 
 class TestRegistration(Registration):

@@ -11,7 +11,7 @@ from shared_registration import Registration
 from toolwire.engines.vllm import api as vllm_api
 
 #: Before any test adds a format.
-NAMES = sorted(f"toolwire_{name}" for name in [*toolwire.list_formats(), "auto"])
+NAMES = sorted(f"toolwire_{name}" for name in [*toolwire.list_formats(), "any", "auto"])
 
 
 class TestRegistration(Registration):
