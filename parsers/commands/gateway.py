@@ -118,10 +118,10 @@ def gateway(
     mode: _Mode = "verified",
     emit: _Emit = "finish",
     ids: _Ids = "random",
-    repair: _Repair = "",
     requests: _Requests = "strict",
     names: _Names = "keep",
     keep_alive: _KeepAlive = DEFAULT_KEEP_ALIVE,
+    repair: _Repair = "",
     attempts: _Attempts = 3,
     breaker_failures: _BreakerFailures = 5,
     breaker_seconds: _BreakerSeconds = 10.0,
@@ -153,12 +153,8 @@ def gateway(
         read_timeout=read_timeout,
     )
     said: dict[str, str | float | None] = {"FORMAT": format, "MODE": mode, "EMIT": emit, "IDS": ids}
-    said |= {
-        "REQUESTS": requests,
-        "NAMES": names,
-        "REPAIR": repair or None,
-        "KEEP_ALIVE": keep_alive,
-    }
+    said |= {"REQUESTS": requests, "NAMES": names, "KEEP_ALIVE": keep_alive}
+    said |= {"REPAIR": repair or None}
     sizes = {"BODY": max_body_mib, "EXCHANGE": max_exchange_mib, "HELD": max_held_mib}
     said |= {f"MAX_{name}": size * MIB for name, size in sizes.items()}
     app = create_app(server, _settings(said))

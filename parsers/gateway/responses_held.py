@@ -23,14 +23,15 @@ class HeldItem:
     full: Any = None  # the arguments as the upstream repeated them
     ended: bool = False
     place: int | None = None  # its place in our output, once it was announced (live)
-    coercion: Coercion | None = None  # what its arguments go through on their way out (live)
     size: int = 0  # of the item and the repeated arguments
     flows: bool = False  # the arguments begin as an object, so they were sent as they came (live)
     start: ObjectStart = field(default_factory=ObjectStart)
+    coercion: Coercion | None = None  # what the arguments go through on their way out (live)
+    coerced: Pieces = field(default_factory=Pieces)  # … and what they became
 
     @property
     def held(self) -> int:
-        return _ITEM + self.size + self.pieces.size
+        return _ITEM + self.size + self.pieces.size + self.coerced.size
 
     def replace(self, item: Json) -> None:
         self.item = item
@@ -43,6 +44,12 @@ class HeldItem:
             return delta
         self.flows = self.start.look(self.pieces)
         return self.pieces.text() if self.flows else ""
+
+    def sent(self) -> str:
+        """The arguments that were sent as they came."""
+        if not self.flows:
+            return ""
+        return (self.pieces if self.coercion is None else self.coerced).text()
 
     def repeat(self, arguments: Any) -> None:
         self.size += size_of(arguments) - size_of(self.full)

@@ -164,7 +164,7 @@ class ResponsesStream:
             return [self._moved(event)]
         before, text = held.held, ""
         if kind.endswith(".delta") and isinstance(event.get("delta"), str):
-            text = held.add(self._coerced(held, event["delta"]))
+            text = self._coerced(held, held.add(event["delta"]))
         elif kind.endswith(".done"):
             held.repeat(event.get("arguments"))
         self.held += held.held - before
@@ -173,13 +173,15 @@ class ResponsesStream:
         moved = self._moved(event)
         return [moved if text == event["delta"] else moved | {"delta": text}]
 
-    def _coerced(self, held: HeldItem, piece: str) -> str:
-        """A piece of arguments as it may go out."""
+    def _coerced(self, held: HeldItem, text: str) -> str:
+        """A piece of arguments as it goes out."""
         coercion = held.coercion
-        if coercion is None:
-            return piece
+        if coercion is None or not text:
+            return text
         name = str(held.item.get("name"))
-        return self._normalizer.coerce(name, lambda: coercion.feed(piece))
+        coerced = self._normalizer.coerce(name, lambda: coercion.feed(text))
+        held.coerced.add(coerced)
+        return coerced
 
     def _item_done(self, event: Json) -> list[Json]:
         index, item = _index(event), event.get("item")
@@ -259,16 +261,18 @@ class ResponsesStream:
 
     def _send_rest(self, held: HeldItem, place: int, cut: bool) -> list[Json]:
         """The end of a call whose pieces were sent as they came (live)."""
-        rest = held.add(held.coercion.finish()) if held.coercion is not None else ""
-        sent = held.pieces.text() if held.flows else ""
+        sent = held.sent()
         item = held.settled()
         given = item.get("arguments")
         name = self._normalizer.client_name(str(item.get("name")))
+        events = []
         about = {"item_id": item.get("id"), "output_index": place}
-        events = [{"type": f"{_ARGUMENTS}.delta", **about, "delta": rest}] if rest else []
-        if not sent and isinstance(given, (str, Mapping)):
-            function = {"name": name, "arguments": given}
-            sent = self._normalizer.arguments(function, cut) or ""
+        rest = self._normalizer.coerce(name, held.coercion.finish) if held.coercion and sent else ""
+        if rest:
+            sent += rest
+            events.append({"type": f"{_ARGUMENTS}.delta", **about, "delta": rest})
+        if not held.flows and isinstance(given, (str, Mapping)):
+            sent = self._normalizer.taken_arguments({"name": name, "arguments": given}, cut) or ""
             events = [{"type": f"{_ARGUMENTS}.delta", **about, "delta": sent}] if sent else []
             cut = cut and not sent
         else:
@@ -377,8 +381,7 @@ class ResponsesStream:
             action = "dropped" if held.place is None else None
             self._normalizer.lose(str(held.item.get("name")), action)
             if held.place is not None:
-                sent = held.pieces.text() if held.flows else ""
-                item = held.settled() | {"arguments": sent, "status": "incomplete"}
+                item = held.settled() | {"arguments": held.sent(), "status": "incomplete"}
                 self._keep(held.place, item)
         for text in self._texts.values():
             for call in text.calls():

@@ -30,8 +30,8 @@ class Settings:
 
     format: str | None = None  # read calls from the text in this format, where there are no others
     mode: str = "verified"
-    repair: str = ""  # what may be done to calls: `coerce`, `names`, or both with a comma
     emit: str = "finish"  # when verified calls go out: with the finish reason, or once `complete`
+    repair: str = ""  # what may be done to calls: `coerce`, `names`, or both with a comma
     ids: str = "random"  # of calls found in the text: `call_…`, or `sequential`: `Search_0`
     requests: str = "strict"  # what is done with requests that the specification forbids
     names: str = "keep"  # … or `mangle` those of tools that some servers refuse
@@ -67,8 +67,8 @@ class Settings:
         return cls(
             format=environment.get("TOOLWIRE_FORMAT") or None,
             mode=environment.get("TOOLWIRE_MODE") or "verified",
-            repair=environment.get(REPAIR) or "",
             emit=environment.get("TOOLWIRE_EMIT") or "finish",
+            repair=environment.get(REPAIR) or "",
             ids=environment.get("TOOLWIRE_IDS") or "random",
             requests=environment.get("TOOLWIRE_REQUESTS") or "strict",
             names=environment.get("TOOLWIRE_NAMES") or "keep",

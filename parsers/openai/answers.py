@@ -49,24 +49,34 @@ class CallIds:
     one as its format has them. No two calls get the same: tool results could not be told apart.
     """
 
-    __slots__ = ("_calls", "_number", "_style", "taken")
+    __slots__ = ("_calls", "_known", "_number", "_style", "taken")
 
-    def __init__(self, style: IdStyle = _OPENAI, earlier: int = 0) -> None:
-        """`earlier`: how many calls the conversation had before this message."""
+    def __init__(
+        self,
+        style: IdStyle = _OPENAI,
+        earlier: int = 0,
+        known: frozenset[str] = frozenset(),
+    ) -> None:
+        """`earlier`: how many calls the conversation had before this message; `known`: their ids."""
         self._style = style
+        self._known = known
         self._calls = earlier
         self._number = 0
         self.taken: set[str] = set()
 
     def __call__(self, own: str | None, name: str) -> str:
         """The id of the next call. `own` is what the model itself wrote."""
-        return self.use(own if own and own not in self.taken else self.make(name))
+        return self.use(own if own and not self.has(own) else self.make(name))
+
+    def has(self, id: str) -> bool:
+        """Whether another call of the conversation has this id."""
+        return id in self.taken or id in self._known
 
     def make(self, name: str) -> str:
         """A new id for the next call, to this tool."""
         # The number only grows, so that ids which are taken are passed over once, not for every call.
         self._number = max(self._number, self._calls)
-        while (id := make_id(self._style, name, self._number)) in self.taken:
+        while self.has(id := make_id(self._style, name, self._number)):
             self._number += 1
         return id
 

@@ -254,12 +254,16 @@ class ChoiceStream:
                 text = self._unsent(call)
                 if text:
                     entries.append({"index": call.number, "function": {"arguments": text}})
-            elif self.normalizer.admits(call.name):
+            elif self._admits(call):
                 entries.append(self._start_live(call))
             else:
                 call.refused = True
         self._open.touched.clear()
         return entries
+
+    def _admits(self, call: OpenCall) -> bool:
+        call.name = self.normalizer.name(call.name)
+        return self.normalizer.admits(call.name)
 
     def _unsent(self, call: OpenCall, last: bool = False) -> str:
         """What may be sent of a call's arguments, of those that were not sent yet."""
@@ -270,7 +274,6 @@ class ChoiceStream:
         return self.normalizer.coerce(call.name, lambda: coercion.feed(text) + rest())
 
     def _start_live(self, call: OpenCall) -> Json:
-        call.name = self.normalizer.name(call.name)
         call.coercion = self.normalizer.coercion(call.name)
         text = self._unsent(call)
         self._number_text_call(call)
@@ -291,29 +294,25 @@ class ChoiceStream:
 
     def _end_one(self, call: OpenCall, cut: bool) -> list[Json]:
         text = call.pieces.text() if call.pieces is not None else ""
-        name = shortened(call.name)
-        rest = self._unsent(call, last=True) if call.number is not None else ""
-        if rest:
-            return [
-                {"index": call.number, "function": {"arguments": rest}},
-                *self._end_one(call, cut),
-            ]
+        name, rest = shortened(call.name), ""
         if call.number is None:
             if not call.refused:  # it can't be sent; this says why
                 self.normalizer.take(call.raw() | {"id": make_id()}, cut=cut)
-        elif call.broken is not None:
+            return []
+        if call.sent:
+            rest = self._unsent(call, last=True)
+        if call.broken is not None:
             detail = f"the arguments of {name!r} can't be used, and some were already sent"
             self.normalizer.note("bad_structure", None, detail)
         elif cut and not is_complete(text):
             self.normalizer.lose(call.name, None)
         elif not call.sent:  # nothing was, so what is wrong can still be put right
             function = {"name": call.name, "arguments": text if text.strip() else ""}
-            whole = self.normalizer.arguments(function, cut=False)
-            return [{"index": call.number, "function": {"arguments": whole}}]
+            rest = self.normalizer.taken_arguments(function, cut=False) or ""
         elif json_type(text) is None:
             detail = f"the arguments of {name!r} are not valid JSON, and were already sent"
             self.normalizer.note("invalid_json", None, detail)
-        return []
+        return [{"index": call.number, "function": {"arguments": rest}}] if rest else []
 
     def _number_text_call(self, call: OpenCall) -> None:
         if call.from_text:

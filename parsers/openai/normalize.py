@@ -97,7 +97,7 @@ class CallNormalizer:
         self._admitted = 0  # the calls that may go out
         self.held = 0  # about how many bytes
         self.lost_one = False  # a call was cut off
-        self._ids = CallIds(policy.id_style, policy.request.earlier_calls)
+        self._ids = CallIds(policy.id_style, policy.request.earlier_calls, policy.taken_ids)
         self._found: list[Finding] = []
         self._more: Counter[tuple[str | None, str | None]] = Counter()
         self._number = 0  # the last one that was given to a call from the text
@@ -118,7 +118,7 @@ class CallNormalizer:
             return None
         function: Json = shaped["function"]
         function["name"] = self.name(function["name"])
-        arguments = self.arguments(function, cut)
+        arguments = self.taken_arguments(function, cut)
         if arguments is None or not self.admits(function["name"]):
             return None
         id = self.id_for(shaped.pop("id", None), function["name"])
@@ -179,7 +179,7 @@ class CallNormalizer:
         self._more.clear()
         return found
 
-    def arguments(self, function: Json, cut: bool) -> str | None:
+    def taken_arguments(self, function: Json, cut: bool) -> str | None:
         """The arguments as they may be sent; None where the call may not."""
         name, value = shortened(function["name"]), function.get("arguments")
         if isinstance(value, Mapping):
@@ -199,7 +199,7 @@ class CallNormalizer:
         kind = json_type(value)
         if kind is not None:
             self.note_kind(name, kind)
-            return self.coerced(function["name"], value)
+            return self.arguments(function["name"], value)
         self.note("invalid_json", "wrapped", f"the arguments of {name!r} are not valid JSON")
         return f'{{"input": {encode(value)}}}'
 
@@ -219,7 +219,7 @@ class CallNormalizer:
             self.note(None, "renamed", detail)
         return meant
 
-    def coerced(self, name: str, arguments: str) -> str:
+    def arguments(self, name: str, arguments: str) -> str:
         """All arguments of a call, each of its declared type, as far as that can be told."""
         return self.coerce(name, lambda: self._repair.arguments(name, arguments))
 
@@ -240,8 +240,7 @@ class CallNormalizer:
 
     def id_for(self, id: Any, name: str) -> str:
         """The id to send: the given one, or a new one where it is missing or was there before."""
-        taken = self._policy.taken_ids
-        if isinstance(id, str) and id and id not in self._ids.taken and id not in taken:
+        if isinstance(id, str) and id and not self._ids.has(id):
             return self._use(id)
         repeated = isinstance(id, str) and bool(id)
         what = "repeats the id of another call" if repeated else "has no id"
@@ -263,7 +262,7 @@ class CallNormalizer:
         # It only grows, so that ids which are taken are passed over once, and not for every call.
         taken, ours = self._policy.taken_ids, self._ids.taken
         self._number = max(self._number, len(taken) + len(ours))
-        while (made := f"{name}_{self._number}") in taken or made in ours:
+        while self._ids.has(made := f"{name}_{self._number}"):
             self._number += 1
         return made
 

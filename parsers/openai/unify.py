@@ -9,7 +9,7 @@ from typing import Any
 from ..core.format import Format
 from ..errors import ToolwireError
 from ..formats.parser import Parser
-from .message import Message, ToolCall, collect
+from .message import Message, ToolCall, collect, parse
 from .normalize import CallNormalizer, Finding, Policy, hand_over
 
 
@@ -44,9 +44,11 @@ def unify(
     text = fields.get("content")
     if calls or format is None or not isinstance(text, str):
         return calls
+    if not sequential_ids:
+        return parse(format, text, tools).tool_calls
     parser = Parser(format, tools)
     read = collect([*parser.feed(text), *parser.finish()], whose=lambda own, name: own or "")
-    ids = CallNormalizer(policy, numbers_all=sequential_ids)
+    ids = CallNormalizer(policy, numbers_all=True)
     return [replace(call, id=_id_of(ids, call)) for call in read.tool_calls]
 
 
