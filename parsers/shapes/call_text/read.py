@@ -158,7 +158,12 @@ class TextRun(Run):
         found = _PLAIN_PROSE(chunk)
         if found is None or (self._marked and not self.thoughts.triggers.plain(chunk)):
             return None
-        if found[1] and self._may_become_name(found[1], chunk):
+        word, before = found[1], self._before
+        if word and word.isascii() and before <= "\x7f":  # as nearly always
+            goes_on = before in ASCII and len(word) == len(chunk)
+            if not goes_on and (self.tools is None or word[0] in self._initials):
+                return None
+        elif word and self._may_become_name(word, chunk):
             return None
         self._before = chunk[-1]
         if self.out.in_prose and not self.out.thinking and not self._before.isspace():
