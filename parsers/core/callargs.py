@@ -41,6 +41,8 @@ _FIRST_KEY: Final = re.compile(
 _FIRST_KEY_BEGUN: Final = re.compile(
     r"""\{\s{0,64}(?:"[^"\\\n]{0,64}(?:"\s{0,16})?|'[^'\\\n]{0,64}(?:'\s{0,16})?)?\Z"""
 ).match
+#: what stands behind an argument
+_ENDS: Final = (",", ")")
 _STRING_START: Final = frozenset("\"'rbufRBUF")
 _LITERAL_START: Final = frozenset("\"'-+.0123456789[{(")
 
@@ -123,12 +125,10 @@ class CallArguments:
         while True:
             while (space := w.space()) is None:
                 yield
-            while (c := w.peek()) is None:
-                yield
+            c = w.text[w.pos : w.pos + 1]  # it is there, or the message is over
             if c == "#":
                 space += yield from self._comments()
-                while (c := w.peek()) is None:
-                    yield
+                c = w.text[w.pos : w.pos + 1]
             if c in special:
                 while (cut_off := self.loose.at_delimiter()) is None:
                     yield
@@ -319,7 +319,7 @@ class CallArguments:
             finished = yield from self._word(kind)
         if not finished:
             return False
-        if (following := w.peek()) and following in ",)":
+        if w.text.startswith(_ENDS, w.pos):
             return True
         space = yield from self._blank()
         if (c := w.peek()) and c in ",)":
@@ -350,7 +350,7 @@ class CallArguments:
             if prefix:
                 w.take(w.pos + len(prefix))
             closed = yield from loose.string(quote, sink, bool(prefix) and is_raw(prefix))
-            if not closed or ((following := w.peek()) and following in ",)"):
+            if not closed or w.text.startswith(_ENDS, w.pos):
                 break
             space = yield from self._blank()
             while (ahead := loose.string_ahead()) is None:

@@ -158,7 +158,12 @@ class TextRun(Run):
         found = _PLAIN_PROSE(chunk)
         if found is None or (self._marked and not self.thoughts.triggers.plain(chunk)):
             return None
-        if found[1] and self._may_become_name(found[1]):
+        word, before = found[1], self._before
+        if word and word.isascii() and before <= "\x7f":  # as nearly always
+            goes_on = before in ASCII and len(word) == len(chunk)
+            if not goes_on and (self.tools is None or word[0] in self._initials):
+                return None
+        elif word and self._may_become_name(word, chunk):
             return None
         self._before = chunk[-1]
         if self.out.in_prose and not self.out.thinking and not self._before.isspace():
@@ -166,16 +171,15 @@ class TextRun(Run):
             return [Content(chunk)]
         return self._said(chunk)
 
-    def _may_become_name(self, word: str) -> bool:
+    def _may_become_name(self, word: str, chunk: str) -> bool:
         """Whether the word at the end of a chunk that is prose may be the beginning of a name."""
-        begins = not in_name(self._before)
+        before = self._before if len(word) == len(chunk) else " "
         tail = word if word.isascii() else word[_start_of_ascii(word, len(word), 0) :]
-        tail_begins = len(tail) < len(word) or self._before not in ASCII
-        if self.tools is None:
-            return begins or (bool(tail) and tail_begins)
-        return (begins and word[0] in self._initials) or (
-            tail_begins and tail[:1] in self._initials and bool(tail)
-        )
+        if not in_name(before) and (self.tools is None or word[0] in self._initials):
+            return True
+        if not tail or (len(tail) == len(word) and before in ASCII):
+            return False
+        return self.tools is None or tail[0] in self._initials
 
     def _possible_name(self, end: int) -> int:
         """How many characters before `end` may be, or become, the name of a call."""

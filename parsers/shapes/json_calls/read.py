@@ -24,6 +24,7 @@ from ...core.sinks import Pieces, Sink
 from ...core.window import Step, Window
 from ...core.words import literal
 from ...schema.kinds import encode
+from ...schema.tools import UNDECLARED
 
 if TYPE_CHECKING:
     from . import JsonCalls
@@ -103,6 +104,7 @@ class _ObjectReader:
         self.early: Pieces | None = None  # arguments that came before the name
         self.early_complete = False
         self.unknown = False  # a member that may be the arguments under a name nobody knows
+        self.beside: list[str] = []  # other members that may be one argument each
         self.around = False  # it is the one around calls
 
     def read(self) -> Step[Outcome]:
@@ -139,6 +141,9 @@ class _ObjectReader:
         """
         if not self.name or self.run.unmarked or self.early is not None or self.unknown:
             return OTHER
+        tool = self.run.tool(self.name)
+        if any(tool is UNDECLARED or tool.declares(key) for key in self.beside):
+            return OTHER
         if self.name in self.shape.no_call:
             self.run.forget_repeat()
         else:
@@ -174,11 +179,23 @@ class _ObjectReader:
             return None if (yield from self._read_id()) else NOTHING
         if self.run.unmarked and not (key in KNOWN_KEYS or self._names(key)):
             return NOTHING
-        if key not in KNOWN_KEYS and not self._names(key):
+        if key in KNOWN_KEYS or self._names(key):
+            finished = yield from self._ignored_value()
+        else:
+            finished = yield from self._unknown_value(key, first)
+        return None if finished else NOTHING
+
+    def _unknown_value(self, key: str, first: str) -> Step[bool]:
+        """A member that nobody knows: it may be the arguments, as an object, a list or their text, or
+        one of them. Returns whether it was finished."""
+        pieces = Pieces()
+        finished = yield from self._arguments_into(pieces)
+        text = pieces.take().lstrip("\"' \t\r\n")
+        if first in "{[" or (first in self.quotes and text[:1] in ("{", "[") and text != "{}"):
             self.unknown = True
-        if not (yield from self._ignored_value()):
-            return NOTHING
-        return None
+        else:
+            self.beside.append(key)
+        return finished
 
     def _names(self, key: str) -> bool:
         return key in self.shape.name_keys or key == "function"

@@ -62,7 +62,9 @@ class PythonicReader(ShapeReader):
         mark = w.mark()
         name = yield from self._name(run)
         if not name:
-            return NOTHING if run.bare else (yield from self._other(run, mark))
+            # Outside of a list, what looks neither like a call nor like a comment is prose at once.
+            looks_so = run.listed or first == "#" or bool(w.held_since(mark))
+            return (yield from self._other(run, mark)) if looks_so and not run.bare else NOTHING
         run.start_call(name)
         arguments = CallArguments(
             w, run.delimiters, _DIALECT, name, run.tool(name), run.tools, run.out, text_like=False
