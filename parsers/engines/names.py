@@ -38,6 +38,51 @@ _SGLANG = {
 }
 
 
+#: Names that stay the engine's own whatever class stands behind them, and why.
+_OWN_CLASS = "vLLM asks a class of its own for this name, whichever parser it stands for"
+_FROM_CHECKPOINT = "it is read from the checkpoint's response_template"
+_VLLM_KEPT = {
+    "cohere_command3": _OWN_CLASS,
+    "cohere_command4": _OWN_CLASS,
+    "hf": f"{_FROM_CHECKPOINT}, as --tool-call-parser toolwire_auto does, too",
+    "kimi_k3": _OWN_CLASS,
+    "openai": "vLLM reads gpt-oss by its tokens, and starts with no other parser",
+}
+_BY_TOKENS = "SGLang reads this family by its tokens, and asks no parser by this name"
+_SGLANG_KEPT = {
+    "deepseekv4": _BY_TOKENS,
+    "deepseekv41": _BY_TOKENS,
+    "inkling": _BY_TOKENS,
+    "response_template": _FROM_CHECKPOINT,
+}
+_UNKNOWN = "toolwire has no format of this name"
+
+
+def vllm_kept(registered: Iterable[str]) -> list[str]:
+    """A sentence for each reason why names that vLLM knows can't be taken over."""
+    names = list(registered)
+    return _kept(names, vllm_names(names), _VLLM_KEPT, "vLLM")
+
+
+def sglang_kept(registered: Iterable[str]) -> list[str]:
+    """A sentence for each reason why names that SGLang knows can't be taken over."""
+    names = list(registered)
+    return _kept(names, sglang_names(names), _SGLANG_KEPT, "SGLang")
+
+
+def _kept(
+    names: list[str], taken: dict[str, str], reasons: dict[str, str], engine: str
+) -> list[str]:
+    found: dict[str, list[str]] = {}
+    for name in sorted(names):
+        if name in reasons or name not in taken:
+            found.setdefault(reasons.get(name, _UNKNOWN), []).append(name)
+    return [
+        f"TOOLWIRE_OVERRIDE leaves {', '.join(several)} to {engine}: {reason}."
+        for reason, several in found.items()
+    ]
+
+
 def vllm_names(registered: Iterable[str]) -> dict[str, str]:
     """Of the names that vLLM knows, those we have a format for, with its name."""
     return _known(registered, _VLLM)

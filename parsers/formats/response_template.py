@@ -99,8 +99,10 @@ def _with_text(spec: Format, read: Template) -> Format:
     for field, spellings in ((read.thinking, spec.reasoning.open), (content, opens)):
         if field and taken & set(spellings):
             raise field.refuse("is opened by what opens calls")
-    around = Wrapper((*read.anchor, *(() if words else opens)), () if words else closes)
-    return replace(spec, text_wrapper=around if around.open or around.close else None)
+    begins, ends = (*read.anchor, *(() if words else opens)), () if words else closes
+    if not begins:  # what only ends text ends thoughts, too: it is the end of the message
+        begins, ends = ends, ()
+    return replace(spec, text_wrapper=Wrapper(begins, ends) if begins else None)
 
 
 def _style(field: Field, answer: tuple[str, ...], answer_end: tuple[str, ...]) -> ReasoningStyle:

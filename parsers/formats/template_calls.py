@@ -34,7 +34,7 @@ _TOKENS = re.compile(r".*[^\w\s:.,=/-]", re.DOTALL)
 _TAG_BEHIND = re.compile(r"(.*[>\]])(<[^\W\d][^<>\]]*)", re.DOTALL)
 #: What JSON ends with by itself, and a code fence around it.
 _END_OF_JSON = re.compile(r"[\s\]}`]*")
-_FENCE = re.compile(r"\s*```\w*\s*\Z")
+_FENCE = re.compile(r"```\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +264,7 @@ def _without_attributes(parts: Sequence[Part]) -> Sequence[Part]:
 
 def _named_json(field: Field, name: str) -> Calls:
     opener = _opener(field, name)
-    tail = _FENCE.sub("", opener.tail)
+    tail = "" if _FENCE.fullmatch(opener.tail) else opener.tail
     layout = _one_by_one(field, opener.written_before)
     layout = replace(layout, arguments_begin=opener.written_tail)
     opens, header = opener.before, ""

@@ -33,7 +33,7 @@ _LONGEST_REPEAT = 50
 #: As few characters as may stand between brackets to count as spellings.
 _MOST_CHARACTERS = 4
 #: Between two tags in a literal.
-_BETWEEN_TAGS = re.compile(r"(?<=>)\s+(?=<)")
+_BETWEEN_TAGS = re.compile(r">\s+<")
 
 
 class NotTaken(Exception):
@@ -237,6 +237,6 @@ def _split(part: Part) -> list[Part]:
     if not isinstance(part, Words) or len(part.spellings) > 1 or part.optional:
         return [part]
     pieces: list[Part] = []
-    for literal in _BETWEEN_TAGS.split(part.spellings[0]):
+    for literal in _BETWEEN_TAGS.sub(">\0<", part.spellings[0]).split("\0"):
         pieces += [Space(), Words((literal,))] if pieces else [Words((literal,))]
     return pieces

@@ -120,7 +120,7 @@ def check_version(version: str) -> None:
 def _add_detectors(table: dict[str, Any]) -> None:
     from ...formats import ANY, list_formats
     from ...formats.user_files import load_user_formats
-    from ..names import sglang_names
+    from ..names import sglang_kept, sglang_names
     from .adapter import detector_class
 
     load_user_formats(complain=log.error)  # without its format, SGLang refuses a parser by itself
@@ -128,6 +128,8 @@ def _add_detectors(table: dict[str, Any]) -> None:
         table[PREFIX + name] = detector_class(name)
     if os.environ.get(OVERRIDE, "") not in ("", "0"):
         theirs = [name for name in table if not name.startswith(PREFIX)]
+        for sentence in sglang_kept(theirs):
+            log.warning("%s", sentence)
         for name, ours in sglang_names(theirs).items():
             table[name] = detector_class(ours)
 

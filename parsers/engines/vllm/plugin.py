@@ -31,7 +31,7 @@ def register() -> None:
     from ...formats import ANY, list_formats
     from ...formats.user_files import load_user_formats
     from ...openai.repair import environment_repairs
-    from ..names import vllm_names
+    from ..names import vllm_kept, vllm_names
     from ..thinking import styles
     from .api import log, parser_manager, reasoning_manager
 
@@ -43,7 +43,10 @@ def register() -> None:
     for name in styles():
         reasoning_manager().register_lazy_module(PREFIX + name, _REASONING, PREFIX + name)
     if os.environ.get(OVERRIDE, "") not in ("", "0"):
-        for theirs, name in vllm_names(manager.list_registered()).items():
+        known = [name for name in manager.list_registered() if not name.startswith(PREFIX)]
+        for sentence in vllm_kept(known):
+            log.warning("%s", sentence)
+        for theirs, name in vllm_names(known).items():
             # A class that was made already wins over a lazy name, so it has to go.
             manager.tool_parsers.pop(theirs, None)
             manager.register_lazy_module(theirs, __name__, PREFIX + name)
