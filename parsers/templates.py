@@ -20,6 +20,9 @@ from .errors import ToolwireError
 
 _CATALOG = "catalog.json"
 
+#: What the text of every template begins with.
+OURS = "{#- toolwire chat template "
+
 
 @dataclass(frozen=True, slots=True)
 class ChatTemplate:

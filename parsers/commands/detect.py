@@ -18,7 +18,7 @@ from ..formats.toml_specs import dump_format
 from ..formats.user_files import VARIABLE
 from ..models.detect import Detection, detect_model
 from ..models.files import ModelFiles, read_model
-from ..templates import get_template
+from ..templates import OURS, get_template
 from .output import FINDINGS, as_json, styled, visible
 
 
@@ -97,7 +97,8 @@ def _advice(files: ModelFiles, found: Detection, spec_file: str) -> _Advice | No
     if found.format:
         template = shlex.quote(str(files.path)) if _by_itself(files) else ""
         file = spec_file if found.proposal else ""
-        return _Advice(f"toolwire_{found.format}", template, _reasoning_parser(found) or "", file)
+        reasoning = _reasoning_parser(files, found) or ""
+        return _Advice(f"toolwire_{found.format}", template, reasoning, file)
     return _ours(found)
 
 
@@ -110,15 +111,17 @@ def _ours(found: Detection) -> _Advice | None:
     if found.template is None:
         return None
     ours = get_template(found.template)
-    style = (
-        _reasoning_parser(found) or ""
-    )  # ours speaks of thoughts in one way, as its frame's models do
-    fits = style == f"toolwire_{ours.reasoning}"
-    return _Advice(ours.parser, f'"$(toolwire template {ours.name})"', style if fits else "")
+    # Another template does not change how a model marks its thoughts.
+    reasoning = f"toolwire_{ours.reasoning}" if found.reasoning_style == ours.reasoning else ""
+    return _Advice(ours.parser, f'"$(toolwire template {ours.name})"', reasoning)
 
 
-def _reasoning_parser(found: Detection) -> str | None:
-    return f"toolwire_{found.reasoning_style}" if found.reasoning_style else None
+def _reasoning_parser(files: ModelFiles, found: Detection) -> str | None:
+    """Where the template tells that the model thinks. One of ours shows thoughts of any model: there a
+    reasoning parser would wait for thoughts that may never come."""
+    if found.reasoning_style is None or (files.template or "").startswith(OURS):
+        return None
+    return f"toolwire_{found.reasoning_style}"
 
 
 def _commands(files: ModelFiles, advice: _Advice) -> dict[str, str]:
@@ -188,7 +191,7 @@ def _as_json(files: ModelFiles, found: Detection, advice: _Advice | None) -> str
             "hinted": found.hinted,
             "shows_tools": found.shows_tools,
             "reasoning": asdict(found.reasoning) | {"style": found.reasoning_style},
-            "reasoning_parser": _reasoning_parser(found),
+            "reasoning_parser": _reasoning_parser(files, found),
             "template_source": files.template_source or None,
             "frame": found.frame,
             "template": found.template,

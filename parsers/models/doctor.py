@@ -265,19 +265,11 @@ def _foreign_parser(spec: Format, found: Detection, parser: str) -> Check:
 
 
 def _channels(spec: Format, name: str | None) -> Check:
-    """A format with channels has thoughts of its own; some have a style of that name for engines."""
     knows = f"The format {spec.name} knows thoughts by their channel"
-    own = (
-        f": --reasoning-parser {PREFIX}{spec.name} reads them"
-        if spec.name in known_styles()
-        else ""
-    )
-    if name in (None, spec.name):
-        return _thoughts(True, f"{knows}{own}.")
+    if name is None:
+        return _thoughts(True, f"{knows}.")
     other = f"--reasoning-parser {PREFIX}{name} by other markers"
-    return _thoughts(
-        False, f"{knows}, {other}: {f'use {PREFIX}{spec.name}' if own else 'leave it out'}."
-    )
+    return _thoughts(False, f"{knows}, {other}: leave it out.")
 
 
 def _thought_tokens(files: ModelFiles, style: ReasoningStyle) -> Iterator[Check]:

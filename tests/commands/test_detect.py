@@ -235,6 +235,12 @@ def test_thoughts_that_are_marked_as_in_no_style(tmp_path: Path) -> None:
     assert "--reasoning-parser" not in answer["vllm"] + answer["sglang"]
 
 
+def test_a_template_of_ours_does_not_tell_whether_the_model_thinks() -> None:
+    done = run(get_template("chatml-hermes").path)
+    assert "reasoning think: '<think>' … '</think>'" in done.stdout
+    assert "--reasoning-parser" not in done.stdout
+
+
 def test_a_template_of_ours_is_started_with_the_models_reasoning_parser(tmp_path: Path) -> None:
     thinks = "{%- if add_generation_prompt %}<think>\n{% endif %}"
     done = run(model(tmp_path, text_of("none-chatml") + thinks))

@@ -294,7 +294,3 @@ def test_a_format_that_knows_thoughts_by_their_channel(tmp_path: Path) -> None:
     assert "by their channel" in says
     other = run(folder, "--format", "harmony", "--reasoning-parser", "toolwire_think", "--json")
     assert "toolwire_think by other markers: leave it out" in findings(other)["reasoning"]
-    own = run(folder, "--format", "kimi_k3", "--json")
-    assert "--reasoning-parser toolwire_kimi_k3 reads" in reasoning_checks(own)["reasoning"][1]
-    other = run(folder, "--format", "kimi_k3", "--reasoning-parser", "toolwire_think", "--json")
-    assert "by other markers: use toolwire_kimi_k3" in findings(other)["reasoning"]
