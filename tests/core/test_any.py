@@ -128,6 +128,28 @@ def test_beside_them_others_count(format: str) -> None:
     assert events_of("any", list(text), FEW_TOOLS) == whole
 
 
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("harmony", 'to=functions.f<|channel|>commentary<|message|>{"k": "v"}<|call|>'),
+        ("muse_glimmer", ' to=f<|message|><atem:invoke name="f"></atem:invoke><|eot|>'),
+        ("inkling", 'f<|content_invoke_tool_json|>{"name":"f","args":{"k":"v"}}<|end_message|>'),
+        ("inkling", "f<|content_text|>Hello.<|end_message|>"),
+        ("harmony", "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|message|>f"),
+    ],
+)
+def test_the_prompt_may_have_begun_the_first_header(format: str, text: str) -> None:
+    own = events_of(format, [text], FEW_TOOLS)
+    for pieces in ([text], list(text)):
+        assert events_of("any", pieces, FEW_TOOLS) == own
+
+
+@pytest.mark.parametrize("text", ["f it is", "to=f it is", "g", "to=", " f <|END|>", "functools"])
+def test_a_word_that_could_begin_a_header_is_text(text: str) -> None:
+    for pieces in ([text], list(text)):
+        assert events_of("any", pieces, FEW_TOOLS) == [Content(text)]
+
+
 # -- several formats ------------------------------------------------------------------------------
 
 
