@@ -39,7 +39,7 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from toolwire import Arguments, Event, Format, Parser, get_format, list_formats
+from toolwire import Arguments, Event, Format, Parser, get_format, list_formats, write
 
 TOKEN = 4
 STRING = {"type": "string"}
@@ -52,6 +52,8 @@ TOOLS = [
         },
     }
 ]
+
+SHORT = {"name": "write_file", "arguments": {"content": "b c"}}
 
 #: For each shape, a format that has it, and how a call begins and ends around a long string.
 SHAPES: dict[str, tuple[str, str, str]] = {
@@ -260,9 +262,17 @@ def thoughts_table(rows: list[Thought]) -> str:
 
 # -- any ------------------------------------------------------------------------------------------
 
-#: Formats that go without a marker are not read in `any`.
-UNMARKED = {"json", "pythonic", "call_text"}
-SHORT_CALLS = "short calls"
+#: What is measured, the format that the text is in, and the text: what stands before and behind a long
+#: string, or one call, many times. Formats that go without a marker are not read in `any`.
+UNNAMED: dict[str, tuple[str, str, str]] = {
+    **{
+        what: row for what, row in SHAPES.items() if row[0] not in {"json", "pythonic", "call_text"}
+    },
+    **{
+        f"{format} calls": (format, write(format, [SHORT], TOOLS) + "\n", "")
+        for format in ("hermes", "qwen3_coder", "glm45", "labeled")
+    },
+}
 
 
 @dataclass
@@ -275,12 +285,11 @@ class Unnamed:
 
 
 def measure_any(what: str, count: int, repeats: int) -> Unnamed:
-    if what == SHORT_CALLS:
-        format, text = "hermes", CALL * (count * TOKEN // len(CALL) + 1)
+    format, before, after = UNNAMED[what]
+    chunks = tokens(before, after, count)
+    if what not in SHAPES:
+        text = before * (count * TOKEN // len(before) + 1)
         chunks = [text[i : i + TOKEN] for i in range(0, len(text), TOKEN)]
-    else:
-        format, before, after = SHAPES[what]
-        chunks = tokens(before, after, count)
     feed_all("any", chunks[:100])  # what is made once
     taken = [(feed_all("any", chunks), feed_all(format, chunks)) for _ in range(repeats)]
     us, us_own = (statistics.median(each) / len(chunks) * 1e6 for each in zip(*taken, strict=True))
@@ -288,9 +297,9 @@ def measure_any(what: str, count: int, repeats: int) -> Unnamed:
 
 
 def any_table(rows: list[Unnamed]) -> str:
-    lines = [f"{'any':<16}{'beside':<15}{'us':>8}{'own us':>8}{'ratio':>8}"]
+    lines = [f"{'any':<20}{'beside':<15}{'us':>8}{'own us':>8}{'ratio':>8}"]
     lines += [
-        f"{row.what:<16}{row.format:<15}{row.us:>8.2f}{row.us_own:>8.2f}{row.ratio:>8.2f}"
+        f"{row.what:<20}{row.format:<15}{row.us:>8.2f}{row.us_own:>8.2f}{row.ratio:>8.2f}"
         for row in rows
     ]
     return "\n".join(lines)
@@ -399,8 +408,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"measuring {what} …", file=sys.stderr, flush=True)
         thoughts.append(measure_thought(what, long, repeats))
     unnamed = []
-    marked = [what for what, (format, _, _) in SHAPES.items() if format not in UNMARKED]
-    for what in () if chosen.only_adversarial or chosen.shape else [*marked, SHORT_CALLS]:
+    for what in () if chosen.only_adversarial or chosen.shape else UNNAMED:
         print(f"measuring any, {what} …", file=sys.stderr, flush=True)
         unnamed.append(measure_any(what, long, repeats))
     worst = []

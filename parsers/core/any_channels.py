@@ -1,7 +1,8 @@
 """Reads the rest of a message that turns out to be a row of parts, where its format was not named.
 
 The first token of a header says that a message has parts; from there on all of it is read so. (A header
-may begin with its recipient, ` to=NAME`, only where the message does: elsewhere that is prose.)
+may begin with whom it is for, ` to=NAME` or just a name, only where the message does: elsewhere that is
+prose.)
 
 Formats whose headers have tokens in common are read as one, a *family*: what a header says in any of
 them, it says in all (`merged`), and what a call's body begins with tells whose it is. Where it begins

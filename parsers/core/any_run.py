@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Final
 from ..schema.tools import Tool
 from .any_channels import AnyChannelRun, Family
 from .block import Block
+from .channel_run import first_words
 from .driver import Run, ShapeReader
 from .format import Format
 from .literals import Literals
@@ -75,11 +76,8 @@ class AnyReader(ShapeReader):
         self.starts: Final = Literals(
             [spelling for format in formats for spelling in format.delimiters.starts.spellings]
         )
-        #: those whose headers may begin with the recipient, by the word before it
-        self.addressed: Final = {
-            family.recipient: family for family in reversed(families) if family.recipient
-        }
-        self.recipients: Final = Literals(self.addressed)
+        #: what a header may begin with before its first token, beside a tool's name
+        self.recipients: Final = [f.recipient for f in families if f.recipient]
         self._known: Final[dict[tuple[str, bool], list[Candidate]]] = {}
 
     def run(
@@ -180,23 +178,33 @@ class AnyRun(Run):
     # -- blocks -------------------------------------------------------------------------------
 
     def main(self, in_reasoning: bool) -> Step[None]:
-        recipient = "" if in_reasoning else (yield from self._recipient())
-        if recipient:
-            parts = self._parts(self._reader.addressed[recipient])
-            if header := (yield from parts.first_header()):
-                yield from parts.rest(header)
+        family = None if in_reasoning else (yield from self._first_family())
+        if family is not None:
+            parts = self._parts(family)
+            header = yield from parts.first_header()
+            yield from parts.rest(header)
         yield from super().main(in_reasoning)
 
-    def _recipient(self) -> Step[str]:
-        """What the message begins with, if a header's recipient may follow; the prompt began the header
-        then. Reads nothing."""
-        w = self.window
+    def _first_family(self) -> Step[Family | None]:
+        """Whose header the message begins with, where the prompt began it and left a word to the model:
+        for whom the part is. Reads nothing."""
+        w, families = self.window, list(self._reader.families.values())
+        words = Literals([*self._reader.recipients, *filter(None, self.tools or ())])
         while (space := w.space()) is None:
             yield
-        while (recipient := self._reader.recipients.here(w)) is None:
+        while (word := words.here(w)) is None:
             yield
+        found: Family | None = None
+        while word and (length := first_words(w)) is None:
+            yield
+        for family in families if word else ():
+            tokens = family.merged.boundaries.starts
+            while (token := tokens.here(w, length or 0)) is None:
+                yield
+            if token and found is None:
+                found = family
         w.unread(space)
-        return recipient
+        return found
 
     def _parts(self, family: Family) -> AnyChannelRun:
         return AnyChannelRun(family.merged, self.tools, self.window, self.out, family)

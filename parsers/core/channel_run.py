@@ -34,6 +34,14 @@ _NAMES: Final = re.compile(r"[\w.=:/ -]*").fullmatch
 _FIRST_WORDS: Final = re.compile(r"[^\s<>]{0,200}").match
 
 
+def first_words(w: Window) -> int | None:
+    """How long what stands before the first token of a header is, if this is one; None as long as that
+    may go on."""
+    found = _FIRST_WORDS(w.text, w.pos)
+    assert found is not None
+    return found.end() - w.pos if found.end() < len(w.text) or w.eof else None
+
+
 class Boundaries:
     """What ends a body, ready to be looked for. Made once for each format."""
 
@@ -123,16 +131,13 @@ class ChannelRun(Run):
         w = self.window
         while (space := w.space()) is None:
             yield
-        while True:
-            found = _FIRST_WORDS(w.text, w.pos)
-            assert found is not None
-            token = self._boundaries.starts.here(w, found.end() - w.pos)
-            if token is not None and (found.end() < len(w.text) or w.eof):
-                break
+        while (length := first_words(w)) is None:
+            yield
+        while (token := self._boundaries.starts.here(w, length)) is None:
             yield
         is_for_somebody = token and self._boundaries.recipient.match(w.text, w.pos)
         self.out.content(space[:-1] if is_for_somebody and space[-1:] == " " else space)
-        return (yield from self._header(found.end() - w.pos)) if token else ""
+        return (yield from self._header(length)) if token else ""
 
     def _boundary(self) -> Step[str]:
         """At a boundary: read the header, or the token that ends a part."""

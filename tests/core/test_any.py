@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +14,8 @@ from hypothesis import strategies as st
 from toolwire import (
     CallStart,
     Content,
-    Format,
-    JsonCalls,
     Parser,
     ToolwireError,
-    Wrapper,
     constrain,
     get_format,
     list_formats,
@@ -25,7 +24,6 @@ from toolwire import (
 )
 from toolwire.core.any_run import AnyReader
 from toolwire.core.literals import SUFFIX
-from toolwire.formats import registry
 from toolwire.formats.any_format import STYLE, AnyCalls
 from toolwire.formats.registry import names_read
 
@@ -126,6 +124,28 @@ def test_beside_them_others_count(format: str) -> None:
     assert ("unknown" in said) == (not in_header)
     assert "v" in said
     assert events_of("any", list(text), FEW_TOOLS) == whole
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("harmony", 'to=functions.f<|channel|>commentary<|message|>{"k": "v"}<|call|>'),
+        ("muse_glimmer", ' to=f<|message|><atem:invoke name="f"></atem:invoke><|eot|>'),
+        ("inkling", 'f<|content_invoke_tool_json|>{"name":"f","args":{"k":"v"}}<|end_message|>'),
+        ("inkling", "f<|content_text|>Hello.<|end_message|>"),
+        ("harmony", "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|message|>f"),
+    ],
+)
+def test_the_prompt_may_have_begun_the_first_header(format: str, text: str) -> None:
+    own = events_of(format, [text], FEW_TOOLS)
+    for pieces in ([text], list(text)):
+        assert events_of("any", pieces, FEW_TOOLS) == own
+
+
+@pytest.mark.parametrize("text", ["f it is", "to=f it is", "g", "to=", " f <|END|>", "functools"])
+def test_a_word_that_could_begin_a_header_is_text(text: str) -> None:
+    for pieces in ([text], list(text)):
+        assert events_of("any", pieces, FEW_TOOLS) == [Content(text)]
 
 
 # -- several formats ------------------------------------------------------------------------------
@@ -380,15 +400,19 @@ def test_its_name_is_taken() -> None:
         register_format(replace(get_format("hermes"), name="any", aliases=()))
 
 
-def test_a_format_of_your_own_is_read_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_formats", dict(registry._formats))
-    monkeypatch.setattr(registry, "_aliases", dict(registry._aliases))
-    text = '<my_call>{"name": "f", "arguments": {"k": "v"}}</my_call>'
-    assert events_of("any", [text], FEW_TOOLS) == [Content(text)]
-    register_format(
-        Format("mine_too", JsonCalls(), wrappers=(Wrapper(("<my_call>",), ("</my_call>",)),))
+OWN_FORMAT = """
+import toolwire
+text = '<my_call>{"name": "f", "arguments": {"k": "v"}}</my_call>'
+print(len(toolwire.parse("any", text).tool_calls))
+wrapper = toolwire.Wrapper(("<my_call>",), ("</my_call>",))
+toolwire.register_format(toolwire.Format("mine", toolwire.JsonCalls(), wrappers=(wrapper,)))
+print([call.name for call in toolwire.parse("any", text).tool_calls])
+"""
+
+
+def test_a_format_of_your_own_is_read_too() -> None:
+    """In a process of its own: what is registered stays."""
+    done = subprocess.run(
+        [sys.executable, "-c", OWN_FORMAT], capture_output=True, text=True, check=True
     )
-    try:
-        assert summary(events_of("any", [text], FEW_TOOLS)) == (None, [("f", '{"k": "v"}', True)])
-    finally:
-        registry._any.cache_clear()
+    assert done.stdout.splitlines() == ["0", "['f']"]
