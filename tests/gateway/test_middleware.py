@@ -198,6 +198,7 @@ def test_settings_come_from_the_environment() -> None:
             "TOOLWIRE_FORMAT": "hermes",
             "TOOLWIRE_MODE": "live",
             "TOOLWIRE_IDS": "sequential",
+            "TOOLWIRE_REPAIR": "coerce,names",
             "TOOLWIRE_MAX_BODY": "99",
             "TOOLWIRE_MAX_EXCHANGE": "98",
             "TOOLWIRE_MAX_HELD": "97",
@@ -206,10 +207,12 @@ def test_settings_come_from_the_environment() -> None:
         }
     )
     assert (made.format, made.mode, made.ids) == ("hermes", "live", "sequential")
+    assert made.repair == "coerce,names"
     assert (made.max_body, made.admin_key, made.debug_max) == (99, "x", 7)
     assert (made.max_exchange, made.max_held) == (98, 97)
     assert Settings.from_environment({}) == Settings()
-    for name, value in (("FORMAT", "x"), ("MODE", "x"), ("IDS", "x"), ("MAX_BODY", "-1")):
+    wrong = {"FORMAT": "x", "MODE": "x", "IDS": "x", "REPAIR": "x", "MAX_BODY": "-1"}
+    for name, value in wrong.items():
         with pytest.raises(ToolwireError):
             Settings.from_environment({f"TOOLWIRE_{name}": value})
 
