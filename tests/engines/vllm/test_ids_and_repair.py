@@ -10,6 +10,8 @@ from toolwire.engines.vllm import plugin
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 from vllm_driving import chat_request, make_parser, stream, whole, without_ids
 
+pytestmark = pytest.mark.usefixtures("registered", "unchecked")
+
 TOOLS: list[dict[str, Any]] = [
     {
         "type": "function",
@@ -44,11 +46,13 @@ def conversation() -> Any:
         ("hermes", f"<tool_call>{CALL}</tool_call>", "call_[0-9a-f]{24}"),
     ],
 )
-def test_ids_look_as_the_format_has_them(tokenizer: Any, format: str, text: str, look: str) -> None:
+def test_ids_look_as_the_format_has_them(
+    hf_tokenizer: Any, format: str, text: str, look: str
+) -> None:
     request = conversation()
     name = f"toolwire_{format}"
-    found = whole(make_parser(tokenizer, name, request), text, request)
-    streamed = stream(make_parser(tokenizer, name, request), without_ids(text), request)
+    found = whole(make_parser(hf_tokenizer, name, request), text, request)
+    streamed = stream(make_parser(hf_tokenizer, name, request), without_ids(text), request)
     for answer in (found, streamed):
         (id,) = answer.ids
         assert re.fullmatch(look, id)
@@ -56,18 +60,18 @@ def test_ids_look_as_the_format_has_them(tokenizer: Any, format: str, text: str,
 
 @pytest.mark.parametrize("asked", ["", "coerce,names"])
 def test_repair_where_the_environment_asks(
-    tokenizer: Any, asked: str, monkeypatch: pytest.MonkeyPatch
+    hf_tokenizer: Any, asked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOOLWIRE_REPAIR", asked)
     request = chat_request(TOOLS)
     wanted = [("get_weather", '{"days": 5}')]
     if not asked:
         wanted = [("functions.Get-Weather", '{"days": "5"}')]
-    found = whole(make_parser(tokenizer, "toolwire_hermes", request), TEXT, request)
+    found = whole(make_parser(hf_tokenizer, "toolwire_hermes", request), TEXT, request)
     assert found.calls == wanted
     for size in range(1, 20):
         pieces = without_ids(TEXT[i : i + size] for i in range(0, len(TEXT), size))
-        parser = make_parser(tokenizer, "toolwire_hermes", request)
+        parser = make_parser(hf_tokenizer, "toolwire_hermes", request)
         assert stream(parser, pieces, request).calls == wanted
 
 
