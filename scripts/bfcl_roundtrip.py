@@ -5,9 +5,13 @@
     scripts/bfcl_roundtrip.py --formats hermes,glm45 --rows 200
 
 Every row's calls are written as the format's own chat template writes them, and read with the row's own
-tools, whole and in random pieces: the same calls must come back. Calls whose names and keys are in
-scripts of all kinds come along. The data is that of the package bfcl-eval on PyPI: it is downloaded, not
-installed, unless --data has its wheel.
+tools, whole and in random pieces: the same calls must come back. Some ground truths do not fit their
+tool's own schema (null for a string, members that are not declared). Formats that tell a value's type by
+the schema can't write those: then the schema that the calls would need is tried, and that is counted.
+Calls whose names and keys are in scripts of all kinds come along.
+
+The data is that of the package bfcl-eval on PyPI: it is downloaded, not installed, unless --data has its
+wheel.
 """
 
 from __future__ import annotations
@@ -20,14 +24,16 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from toolwire import Message, Parser, ToolwireError, get_format, list_formats, write
+from toolwire.formats.tools_for import tools_for
 from toolwire.openai.message import collect
+from toolwire.schema.nested import Place
+from toolwire.schema.tools import read_tools
 
 PACKAGE = "bfcl-eval==2026.3.23"
 FOLDER = "bfcl_eval/data/"
@@ -161,6 +167,36 @@ def _schema(call: Call) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
+# -- schemas that do not fit ----------------------------------------------------------------------
+
+
+def with_needed_schema(row: Row) -> Row | None:
+    """The row with tools that declare what its calls hold; None where its own tools do."""
+    declared = read_tools(row.tools) or {}
+    if all(
+        fits(declared[call["name"]].arguments.member(key), value)
+        for call in row.calls
+        for key, value in call["arguments"].items()
+    ):
+        return None
+    needed = tools_for((call["name"], call["arguments"]) for call in row.calls)
+    return Row(row.id, row.calls, needed or row.tools)
+
+
+def fits(place: Place, value: Any) -> bool:
+    """Whether a value, down to its last member, has a type that is declared in its place."""
+    types = place.kind.types
+    if isinstance(value, dict):
+        return "object" in types and all(fits(place.member(k), v) for k, v in value.items())
+    if isinstance(value, list):
+        return "array" in types and all(fits(place.item(), item) for item in value)
+    if isinstance(value, str):
+        return not types or "string" in types
+    if value is None or isinstance(value, bool):
+        return ("null" if value is None else "boolean") in types
+    return "number" in types or (isinstance(value, int) and "integer" in types)
+
+
 # -- the round trip -------------------------------------------------------------------------------
 
 
@@ -196,34 +232,42 @@ def _same(message: Message, calls: list[Call]) -> bool:
     return json.dumps(read, sort_keys=True) == json.dumps(calls, sort_keys=True)
 
 
-def run(rows: list[Row], formats: Iterable[str], seed: int = 0) -> dict[str, list[tuple[str, str]]]:
-    """The failures of each format: which row, and why."""
-    failures: dict[str, list[tuple[str, str]]] = {}
+@dataclass
+class Result:
+    """How the rows fared in one format."""
+
+    failures: list[tuple[str, str]]  # which row, and why
+    misfits: list[str]  # rows that came back with the schema that they need, and not with their own
+
+
+def run(rows: list[Row], formats: Iterable[str], seed: int = 0) -> dict[str, Result]:
+    results: dict[str, Result] = {}
     said = time.monotonic()
     for format in formats:
         chance = random.Random(seed)
-        failures[format] = []
+        result = results[format] = Result([], [])
         for done, row in enumerate(rows):
             why = trip(format, row, chance)
+            if why is not None and (needed := with_needed_schema(row)) is not None:
+                result.misfits.append(row.id)
+                why = trip(format, needed, chance)
             if why is not None:
-                failures[format].append((row.id, why))
+                result.failures.append((row.id, why))
             if time.monotonic() - said > 5:
                 said = time.monotonic()
                 print(f"{format}: {done} of {len(rows)} rows", file=sys.stderr)
-    return failures
+    return results
 
 
-def report(rows: list[Row], failures: dict[str, list[tuple[str, str]]]) -> str:
+def report(rows: list[Row], results: dict[str, Result]) -> str:
     calls = sum(len(row.calls) for row in rows)
-    lines = [f"{len(rows)} messages with {calls} calls in {len(failures)} formats"]
-    for format, wrong in failures.items():
-        share = 100 * (len(rows) - len(wrong)) / len(rows)
-        lines.append(f"{format:<18}{len(rows) - len(wrong):>6} of {len(rows)}  {share:6.2f} %")
-        lines += [f"    {id}: {why[:300]}" for id, why in wrong[:SHOWN]]
-    counts = Counter(id for wrong in failures.values() for id, _ in wrong)
-    if counts:
-        most = ", ".join(f"{id} ({n})" for id, n in counts.most_common(10))
-        lines.append(f"rows that failed in most formats: {most}")
+    lines = [f"{len(rows)} messages with {calls} calls in {len(results)} formats"]
+    for format, result in results.items():
+        good = len(rows) - len(result.failures)
+        misfits = f"  ({len(result.misfits)} misfit their schema)" if result.misfits else ""
+        share = f"{100 * good / len(rows):6.2f} %"
+        lines.append(f"{format:<18}{good:>6} of {len(rows)}  {share}{misfits}")
+        lines += [f"    {id}: {why[:300]}" for id, why in result.failures[:SHOWN]]
     return "\n".join(lines)
 
 
@@ -235,16 +279,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--formats", default="", help="only these, with commas")
     parser.add_argument("--rows", type=int, default=0, help="only so many, spread over all of them")
     parser.add_argument("--seed", type=int, default=0, help="for the random pieces")
-    parser.add_argument("--json", action="store_true", help="print all failures as JSON")
+    parser.add_argument("--json", action="store_true", help="print all that was found as JSON")
     given = parser.parse_args(arguments)
     rows = [*read_wheel(find_wheel(given.data)), *any_script()]
     if given.rows:
         rows = rows[:: max(1, len(rows) // given.rows)]
     names = [get_format(name).name for name in given.formats.split(",") if name]
     formats = names or [name for name in list_formats() if get_format(name).layout]
-    failures = run(rows, formats, given.seed)
-    print(json.dumps(failures, ensure_ascii=False) if given.json else report(rows, failures))
-    return 1 if any(failures.values()) else 0
+    results = run(rows, formats, given.seed)
+    if given.json:
+        print(json.dumps({format: asdict(r) for format, r in results.items()}, ensure_ascii=False))
+    else:
+        print(report(rows, results))
+    return 1 if any(result.failures for result in results.values()) else 0
 
 
 if __name__ == "__main__":

@@ -165,6 +165,37 @@ def test_what_does_not_is_told() -> None:
     why = bfcl.trip("qwen3_coder", row, random.Random(0))
     assert "can't write the argument 'source' of 'mv'" in why
     assert bfcl.trip("hermes", row, random.Random(0)) is None
-    failures = bfcl.run([row], ["hermes", "qwen3_coder"])
-    assert [len(wrong) for wrong in failures.values()] == [0, 1]
-    assert "bad: The format qwen3_coder" in bfcl.report([row], failures)
+    results = bfcl.run([row], ["hermes", "qwen3_coder"])
+    assert [len(result.failures) for result in results.values()] == [0, 1]
+    assert "bad: The format qwen3_coder" in bfcl.report([row], results)
+
+
+def test_a_truth_that_does_not_fit_its_schema_is_counted() -> None:
+    """Without the type, `null` between tags is the text."""
+    null = {"name": "mv", "arguments": {"source": None}}
+    row = bfcl.Row("null", [null], [{"type": "function", "function": MOVE}])
+    results = bfcl.run([row], ["hermes", "qwen3_coder"])
+    assert [result.misfits for result in results.values()] == [[], ["null"]]
+    assert not any(result.failures for result in results.values())
+    fitting = {"name": "mv", "arguments": {"source": "a"}}
+    assert bfcl.with_needed_schema(bfcl.Row("x", [fitting], row.tools)) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "fit"),
+    [
+        ({"city": "Rome", "days": 2, "exact": True, "where": {"lat": 1}}, True),
+        ({"days": 2.5}, False),
+        ({"city": None}, False),
+        ({"exact": 1}, False),
+        ({"where": {"lat": "1"}}, False),
+        ({"where": {"other": True}}, False),
+        ({"where": [1]}, False),
+        ({"other": "text"}, True),
+        ({"other": 1}, False),
+    ],
+)
+def test_what_fits(value: Any, fit: bool) -> None:
+    call = {"name": "weather.get", "arguments": value}
+    row = bfcl.Row("x", [call], [{"type": "function", "function": WEATHER}])
+    assert (bfcl.with_needed_schema(row) is None) == fit
