@@ -14,6 +14,7 @@ from ..core.layout import TEXTS, IdStyle
 from ..engines.names import names_of
 from ..errors import ToolwireError
 from ..formats import ANY, get_format, list_formats
+from ..formats.families import family_and_year
 from ..formats.reasoning import style_of
 from ..formats.toml_schema import toml_schema
 from ..formats.toml_specs import dump_format
@@ -84,8 +85,8 @@ def _show(spec: Format, json_: bool) -> int:
     if json_:
         typer.echo(as_json(entry))
         return 0
-    since = f", since {spec.year}" if spec.year else ""
-    typer.echo(f"{styled(spec.name, bold=True)}: {spec.family or _ANY}{since}")
+    since = f", since {entry['year']}" if entry["year"] else ""
+    typer.echo(f"{styled(spec.name, bold=True)}: {entry['family'] or _ANY}{since}")
     for label, value in (
         ("models", spec.models),
         ("other names", ", ".join(spec.aliases)),
@@ -173,6 +174,7 @@ def _export(folder: Path) -> int:
 
 def _describe(name: str) -> dict[str, Any]:
     spec = get_format(name)
+    family, year = family_and_year(spec)
     ours = [t.name for t in templates.list_templates() if t.format == name]
     return {
         "name": name,
@@ -183,7 +185,7 @@ def _describe(name: str) -> dict[str, Any]:
         "constrained": "in its own format" if uses_own_format(spec) else "as JSON",
         "template": ours[0] if ours else None,
         "parser": f"toolwire_{name}",
-        "family": spec.family,
-        "year": spec.year,
+        "family": family,
+        "year": year,
         "engines": names_of(name),
     }

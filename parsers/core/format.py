@@ -66,9 +66,8 @@ class Format:
     inline: bool = False
     #: what the ids of its calls look like
     ids: IdStyle = _OPENAI_IDS
-    #: whose models write it, and since when
+    #: whose models write it, and since which year: "Kimi 2026"
     family: str = ""
-    year: int = 0
     #: the prompt may have opened the first call: the text begins with its name
     prompt_opens: bool = False
 

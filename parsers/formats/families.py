@@ -58,11 +58,18 @@ _FAMILIES: dict[str, dict[str, int]] = {
     "xLAM": {"xlam": 2024},
 }
 _PLACES = {
-    name: (family, year) for family, formats in _FAMILIES.items() for name, year in formats.items()
+    name: f"{family} {year}"
+    for family, formats in _FAMILIES.items()
+    for name, year in formats.items()
 }
 
 
 def with_family(spec: Format) -> Format:
     """The format with its family and its year, where it has any."""
-    family, year = _PLACES.get(spec.name, ("", 0))
-    return replace(spec, family=family, year=year)
+    return replace(spec, family=_PLACES.get(spec.name, ""))
+
+
+def family_and_year(spec: Format) -> tuple[str, int]:
+    """A format's family, "" where it has none, and its year, 0 where it does not say."""
+    family, _, year = spec.family.rpartition(" ")
+    return (family, int(year)) if year.isdecimal() and family else (spec.family, 0)

@@ -215,6 +215,7 @@ def test_settings_come_from_the_environment() -> None:
             "TOOLWIRE_REQUESTS": "repair",
             "TOOLWIRE_NAMES": "mangle",
             "TOOLWIRE_KEEP_ALIVE": "2.5",
+            "TOOLWIRE_REPAIR": "coerce,names",
             "TOOLWIRE_MAX_BODY": "99",
             "TOOLWIRE_MAX_EXCHANGE": "98",
             "TOOLWIRE_MAX_HELD": "97",
@@ -223,6 +224,7 @@ def test_settings_come_from_the_environment() -> None:
         }
     )
     assert (made.format, made.mode, made.ids) == ("hermes", "live", "sequential")
+    assert made.repair == "coerce,names"
     assert (made.max_body, made.admin_key, made.debug_max) == (99, "x", 7)
     assert (made.max_exchange, made.max_held) == (98, 97)
     assert (made.emit, made.requests, made.names) == ("complete", "repair", "mangle")
@@ -230,7 +232,7 @@ def test_settings_come_from_the_environment() -> None:
     assert Settings.from_environment({}) == Settings()
     odd = [("FORMAT", "x"), ("MODE", "x"), ("IDS", "x"), ("MAX_BODY", "-1"), ("EMIT", "x")]
     odd += [("REQUESTS", "x"), ("NAMES", "x"), ("KEEP_ALIVE", "x"), ("KEEP_ALIVE", "-1")]
-    for name, value in [*odd, ("KEEP_ALIVE", "nan"), ("KEEP_ALIVE", "inf")]:
+    for name, value in [*odd, ("KEEP_ALIVE", "nan"), ("KEEP_ALIVE", "inf"), ("REPAIR", "x")]:
         with pytest.raises(ToolwireError):
             Settings.from_environment({f"TOOLWIRE_{name}": value})
 

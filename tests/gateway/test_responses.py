@@ -281,3 +281,32 @@ def test_odd_events_pass() -> None:
     odd.append({"type": "response.completed", "response": 5})
     out, _ = run(odd, policy_for())
     assert out == odd
+
+
+# -- repair ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_calls_are_repaired_where_the_operator_asks(mode: str) -> None:
+    policy = policy_for(tools=TOOLS, format="hermes", repair=frozenset({"coerce", "names"}))
+    output = [item("c1", "functions.Add", '{"a": "1", "z": "2"}')]
+    events, findings = run(response_events(output), policy, mode)
+    (call,) = items(events)
+    assert (call["name"], call["arguments"]) == ("add", '{"a": 1, "z": "2"}')
+    assert events[-1]["response"]["output"] == [call]
+    pieces = [e["delta"] for e in events if e["type"].endswith("arguments.delta")]
+    assert "".join(pieces) == call["arguments"]
+    assert "" not in pieces
+    assert sorted(findings) == [(None, "coerced"), (None, "renamed")]
+    whole, _, _ = normalize_output(response(output), policy)
+    assert [(one["name"], one["arguments"]) for one in whole["output"]] == [
+        ("add", '{"a": 1, "z": "2"}')
+    ]
+
+
+def test_a_call_that_ends_in_a_held_string_keeps_it_live() -> None:
+    policy = policy_for(tools=TOOLS, repair=frozenset({"coerce"}))
+    events, findings = run(response_events([item("c1", "add", '{"a": "1')]), policy, "live")
+    pieces = [e["delta"] for e in events if e["type"].endswith("arguments.delta")]
+    assert "".join(pieces) == items(events)[0]["arguments"] == '{"a": "1'
+    assert findings == [("invalid_json", None)]

@@ -26,6 +26,7 @@ from toolwire.openai.stream_normalize import ChatStream
 
 from ..core.generate import Conversation, conversations, soup, tools_for
 from ..support import coalesce, cut_at, events_of, policy_for, tool
+from .support_steps import assert_linear, steps
 
 PARAMETERS = {
     "n": {"type": "integer"},
@@ -360,3 +361,36 @@ def test_a_call_that_is_cut_off_in_a_held_string_keeps_it_live() -> None:
     (call,) = accumulate(c["choices"][0]["delta"] for c in chunks).tool_calls
     assert call.arguments == '{"n": "5'
     assert [finding.reason for finding in stream.findings] == ["truncated"]
+
+
+# -- time -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        '"n": "5", ',
+        '"dict": {"n": "5"}, ',
+        '"list": "[1, 2',
+        '"s": "',
+        "[",
+        '{"n": ',
+        "\\",
+        '"n": "',
+        "é",
+    ],
+)
+@pytest.mark.parametrize("by_character", [True, False])
+def test_long_arguments_take_linear_work(piece: str, by_character: bool) -> None:
+    def work(count: int) -> Any:
+        text = "{" + piece * count
+        return lambda: repaired(text, list(range(len(text))) if by_character else [])
+
+    assert_linear(work, 40)
+
+
+@pytest.mark.parametrize("piece", ["a.", "__", "/x", "functions."])
+def test_long_names_take_bounded_work(piece: str) -> None:
+    repair = Repair("names", [tool("f")])
+    few, many = (steps(lambda n=n: repair.name(piece * n)) for n in (100, 10000))
+    assert many <= few

@@ -20,6 +20,7 @@ from ...core.format import Format
 from ...errors import ToolwireError
 from ...formats import get_format
 from ..startup_checks import SKIP, check_special_tokens, check_template
+from .ids import has_ids, make_ids_our_way
 from .reasoning import is_ours, keep_special_tokens
 
 #: What the hook stands behind; `check` is given what this was given.
@@ -44,6 +45,8 @@ def check(_: Any, server_args: Any) -> None:
             return
         if is_ours(settings.reasoning_parser):
             keep_special_tokens()
+        if has_ids(_format_of(settings.tool_call_parser)):
+            make_ids_our_way()
         if os.environ.get(SKIP, "") in ("", "0"):
             _check(settings)
     except ToolwireError as error:

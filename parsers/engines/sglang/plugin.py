@@ -59,6 +59,7 @@ def __getattr__(attribute: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {attribute!r}")
     import_module("sglang.srt.plugins").load_plugins()
     _keep_special_tokens()
+    _make_ids_our_way()
     return import_module("sglang.srt.entrypoints.http_server").app
 
 
@@ -72,6 +73,12 @@ def _keep_special_tokens() -> None:
     from .reasoning import keep_special_tokens
 
     keep_special_tokens()
+
+
+def _make_ids_our_way() -> None:
+    from .ids import make_ids_our_way
+
+    make_ids_our_way()
 
 
 def _add_check() -> None:
