@@ -174,7 +174,7 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         elif CONTRACT.hears_choice:
             parser = EventParser(format, request.tools)
         else:
-            parser = EitherParser(format, request.tools)
+            parser = EitherParser(EventParser, format, request.tools)
         self._stream = self._new_stream(parser, known)
         return self._stream
 

@@ -7,6 +7,7 @@ that JSON. Until enough of the text is there, all of it waits.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...core.format import Format
@@ -29,7 +30,10 @@ class EitherParser:
     """In a parser's place: reads a message in its format or, where it begins like one, as a forced call
     in JSON."""
 
-    def __init__(self, format: Format, tools: Any) -> None:
+    def __init__(
+        self, make: Callable[[Format, Any], EventParser], format: Format, tools: Any
+    ) -> None:
+        self._make = make
         self._format = format
         self._tools = tools
         self._held = ""  # the beginning of the message, while it may be either
@@ -49,5 +53,5 @@ class EitherParser:
 
     def _decide(self) -> list[Event]:
         format = get_format(FALLBACK) if is_forced_json(self._held) else self._format
-        self._parser = EventParser(format, self._tools)
+        self._parser = self._make(format, self._tools)
         return self._parser.feed(self._held)
