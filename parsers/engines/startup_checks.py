@@ -91,8 +91,9 @@ def check_special_tokens(spec: Format, tokenizer: Any) -> None:
 # -- the chat template ----------------------------------------------------------------------------
 
 
-def check_template(spec: Format, tokenizer: Any, template: str) -> None:
-    """Says so in the log where the template, or the model's own if it is empty, suits another format."""
+def check_template(spec: Format, tokenizer: Any, template: str, log: logging.Logger = log) -> None:
+    """Says so where the template, or the model's own if it is empty, suits another format. An engine has
+    a log of its own: it may leave out what goes to any other."""
     if not template and not getattr(tokenizer, "chat_template", None):
         return  # the engine itself will ask for one
     try:

@@ -86,7 +86,7 @@ def _check(settings: Any) -> None:
     if template is None:
         log.warning("The chat template is one of SGLang's own: not checked against %s.", spec.name)
     else:
-        check_template(spec, tokenizer, template)
+        check_template(spec, tokenizer, template, log)
 
 
 def _format_of(parser: str | None) -> Format | None:

@@ -68,7 +68,7 @@ class Adapter:
         of the operator: see `start`."""
         check_tokenizer(cls.toolwire_format, tokenizer)
         if not skipped():
-            check_template(get_format(cls.toolwire_format), tokenizer, template)
+            check_template(get_format(cls.toolwire_format), tokenizer, template, vllm_api.log)
 
     # -- requests -----------------------------------------------------------------------------
 
