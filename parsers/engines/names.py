@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from ..formats import get_format, list_formats
+
+OVERRIDE = "TOOLWIRE_OVERRIDE"
 
 #: vLLM's names that are neither ours nor an alias of ours. Behind those without any it takes no parser
 #: but its own.
@@ -36,6 +39,11 @@ _SGLANG = {
     "poolside_v1": "glm47",
     "qwen": "hermes",
 }
+
+
+def overrides() -> bool:
+    """Whether engines' own names are to stand for our parsers."""
+    return os.environ.get(OVERRIDE, "") not in ("", "0")
 
 
 #: Names that stay the engine's own whatever class stands behind them, and why.

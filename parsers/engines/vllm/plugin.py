@@ -16,12 +16,10 @@ A format of your own: a TOML file that `TOOLWIRE_FORMATS` names (docs/adding-a-f
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any
 
 PREFIX = "toolwire_"
-OVERRIDE = "TOOLWIRE_OVERRIDE"
 _REASONING = f"{__package__}.reasoning"  # where their classes are made
 AUTO = "auto"  # the parser that finds the format out by itself
 
@@ -30,11 +28,14 @@ def register() -> None:
     """Tells vLLM the names of all parsers. May be called any number of times."""
     from ...formats import ANY, list_formats
     from ...formats.user_files import load_user_formats
+    from ...models.releases import VLLM
     from ...openai.repair import environment_repairs
-    from ..names import vllm_kept, vllm_names
+    from ..names import overrides, vllm_kept, vllm_names
     from ..thinking import styles
+    from ..versions import warn_of_rust
     from .api import log, parser_manager, reasoning_manager
 
+    warn_of_rust(VLLM, log)
     environment_repairs()  # says so now where it asks for what there is not
     manager = parser_manager()
     load_user_formats(complain=log.error)  # without its format, vLLM refuses a parser by itself
@@ -42,7 +43,7 @@ def register() -> None:
         manager.register_lazy_module(PREFIX + name, __name__, PREFIX + name)
     for name in styles():
         reasoning_manager().register_lazy_module(PREFIX + name, _REASONING, PREFIX + name)
-    if os.environ.get(OVERRIDE, "") not in ("", "0"):
+    if overrides():
         known = [name for name in manager.list_registered() if not name.startswith(PREFIX)]
         for sentence in vllm_kept(known):
             log.warning("%s", sentence)
