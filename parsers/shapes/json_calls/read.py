@@ -284,21 +284,21 @@ class _ObjectReader:
         if not named:
             run.commit()
             if key == ID_KEY and first in self.quotes and self.in_call and self.id is None:
-                finished = yield from self._read_id()
-                self.late_id = self.id
-                return finished
+                return (yield from self._read_id(late=True))
             return (yield from self._ignored_value())
         run.start_call(key)  # the next member of the object is the next call
         complete = yield from self._arguments_into(run.out)
         run.out.end_call(complete)
         return complete
 
-    def _read_id(self) -> Step[bool]:
+    def _read_id(self, late: bool = False) -> Step[bool]:
         """At the call's id: read it. Returns whether it was finished."""
         pieces = Pieces()
         finished = yield from self._value_into(pieces)
         if finished:
-            self.id = _text_of(pieces.take())
+            found = _text_of(pieces.take())
+            self.id = found
+            self.late_id = found if late else None
         return finished
 
     def _ignored_value(self) -> Step[bool]:
