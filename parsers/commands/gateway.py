@@ -44,6 +44,10 @@ _Mode = Annotated[
     str, typer.Option(help="verified: calls go out whole and checked; live: as they come.")
 ]
 _Ids = Annotated[str, typer.Option(help="Ids of calls found in the text: random or sequential.")]
+_Messages = Annotated[
+    str,
+    typer.Option(help="/v1/messages: translate it to Chat Completions, native (never), or auto."),
+]
 _Attempts = Annotated[int, typer.Option(min=1, help="How often a request is tried.")]
 _BreakerFailures = Annotated[
     int, typer.Option(min=1, help="Failures in a row until the upstream is left alone.")
@@ -88,6 +92,7 @@ def gateway(
     port: _Port = 8080,
     mode: _Mode = "verified",
     ids: _Ids = "random",
+    messages: _Messages = "auto",
     attempts: _Attempts = 3,
     breaker_failures: _BreakerFailures = 5,
     breaker_seconds: _BreakerSeconds = 10.0,
@@ -119,7 +124,7 @@ def gateway(
         read_timeout=read_timeout,
     )
     sizes = {"BODY": max_body_mib, "EXCHANGE": max_exchange_mib, "HELD": max_held_mib}
-    app = create_app(server, _settings(format, mode, ids, sizes))
+    app = create_app(server, _settings(format, mode, ids, messages, sizes))
     http = guarded(Limits(header_timeout, body_timeout, max_connections))
     uvicorn.run(
         app, host=host, port=port, log_level="warning", server_header=False, http=http, ws="none"
@@ -127,10 +132,12 @@ def gateway(
     return 0
 
 
-def _settings(format: str | None, mode: str, ids: str, mib: Mapping[str, int]) -> Settings:
+def _settings(
+    format: str | None, mode: str, ids: str, messages: str, mib: Mapping[str, int]
+) -> Settings:
     """The environment's settings, with what the command line says in their place."""
     sizes = {f"TOOLWIRE_MAX_{name}": str(size * MIB) for name, size in mib.items()}
-    said = {"TOOLWIRE_MODE": mode, "TOOLWIRE_IDS": ids, **sizes}
+    said = {"TOOLWIRE_MODE": mode, "TOOLWIRE_IDS": ids, "TOOLWIRE_MESSAGES": messages, **sizes}
     if format:
         said["TOOLWIRE_FORMAT"] = format
     return Settings.from_environment({**os.environ, **said})

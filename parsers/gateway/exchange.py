@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..openai.checks import Problem, check_request, error_body, translate_legacy
+from ..openai.checks import Problem, check_messages, check_request, error_body, translate_legacy
 from ..openai.normalize import Finding, Policy, normalize_response
 from ..openai.request import read_request
 from ..openai.sizes import size_of
@@ -19,6 +20,13 @@ from ..openai.stream_normalize import ChatStream
 from . import metrics
 from .budget import Account, Budget, in_mib
 from .capture import Capture, Recorder, known_tools
+from .messages_answer import translated_answer
+from .messages_errors import error_bytes, messages_error, problems_error
+from .messages_native import normalize_message
+from .messages_native_stream import MessagesStream
+from .messages_request import ChatRequest, chat_request
+from .messages_route import MESSAGES, NATIVE, TRANSLATED, TRANSLATED_ROUTE
+from .messages_stream import MESSAGES_ENDS, TranslatedStream
 from .responses import normalize_output
 from .responses_stream import ENDS, ResponsesStream, error_event
 from .settings import Settings
@@ -37,7 +45,7 @@ class Plan:
     """A request that may go on, and how its answer is to be treated."""
 
     route: str
-    api: str
+    api: str  # of the answer: `chat`, `responses`, `messages`, or `translated` (from Chat to Messages)
     body: bytes
     policy: Policy
     weight: int = 0  # the bytes that the policy takes, beside the body
@@ -57,9 +65,15 @@ def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal
     if body is None:
         sentence = f"The request body must be a JSON object, nested at most {MAX_DEPTH} deep"
         return Refusal(400, error_body([Problem("", sentence)]))
-    problems = check_request(body, api)
-    if problems:
-        return Refusal(400, error_body(problems))
+    if api in MESSAGES:
+        translated = chat_request(body)
+        refusal = _refuse_untranslatable(translated) if api == TRANSLATED else None
+        body, raw = translated.body, dump(translated.body) if api == TRANSLATED else raw
+    else:
+        problems = check_request(body, api)
+        refusal = Refusal(400, error_body(problems)) if problems else None
+    if refusal is not None:
+        return refusal
     request = read_request(body, api)
     new = translate_legacy(body) if request.legacy else body
     policy = Policy(
@@ -74,6 +88,14 @@ def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal
         message = f"The tools and ids of this request take more than {most} of memory"
         return Refusal(413, failure(message, "request_too_large"))
     return Plan(route, api, dump(new) if request.legacy else raw, policy, weight)
+
+
+def _refuse_untranslatable(request: ChatRequest) -> Refusal | None:
+    """What is wrong with a Messages request, by what it says and by the conversation that it makes."""
+    if request.problems:
+        return Refusal(400, problems_error(request.problems))
+    problems = check_messages(request.body["messages"])
+    return Refusal(400, problems_error(problems, request.sources)) if problems else None
 
 
 def _ids(body: Json) -> frozenset[str]:
@@ -96,7 +118,8 @@ def recorder_for(plan: Plan, stage: str, capture: Capture | None) -> Recorder | 
     if capture is None:
         return None
     format = str(plan.policy.format or "") or None
-    return Recorder(plan.route, stage, format, known_tools(plan.policy.request))
+    route = TRANSLATED_ROUTE if plan.api == TRANSLATED else plan.route
+    return Recorder(route, stage, format, known_tools(plan.policy.request))
 
 
 def _account(
@@ -122,8 +145,7 @@ def answer_whole(plan: Plan, raw: bytes, capture: Capture | None) -> bytes:
     response = load_object(raw)
     if response is None:
         return raw
-    normalize = normalize_response if plan.api == "chat" else normalize_output
-    normal, findings, calls = normalize(response, plan.policy)
+    normal, findings, calls = _WHOLE[plan.api](response, plan.policy)
     sent = raw if normal is response else dump(normal)
     recorder = recorder_for(plan, "whole", capture) if calls or findings else None
     if recorder is not None:
@@ -131,6 +153,11 @@ def answer_whole(plan: Plan, raw: bytes, capture: Capture | None) -> bytes:
         recorder.went(sent)
     _account("whole", findings, calls, recorder, capture)
     return sent
+
+
+def answer_error(plan: Plan, status: int, raw: bytes) -> bytes:
+    """The body of an answer that is an error, in the shape that the client knows."""
+    return error_bytes(raw, status) if plan.api in MESSAGES else raw
 
 
 class _Normalizer(Protocol):
@@ -144,6 +171,24 @@ class _Normalizer(Protocol):
     def held(self) -> int: ...
     def feed(self, chunk: Json, /) -> list[Json]: ...
     def finish(self, *, died: bool = False) -> list[Json]: ...
+
+
+#: What makes an answer of each API as it may be sent: whole, and as a stream.
+_WHOLE: Mapping[str, Callable[[Json, Policy], tuple[Json, list[Finding], int]]] = {
+    "chat": normalize_response,
+    "responses": normalize_output,
+    NATIVE: normalize_message,
+    TRANSLATED: translated_answer,
+}
+_STREAMS: Mapping[str, Callable[[Policy, str], _Normalizer]] = {
+    "chat": ChatStream,
+    "responses": ResponsesStream,
+    NATIVE: MessagesStream,
+    TRANSLATED: TranslatedStream,
+}
+#: The events behind which nothing comes; a Chat stream ends with `[DONE]`.
+_ENDS = {"responses": ENDS, NATIVE: MESSAGES_ENDS, TRANSLATED: MESSAGES_ENDS}
+_NOT_TRANSLATED = "The upstream sent an event that is too long to be translated"
 
 
 class StreamSession:
@@ -160,14 +205,11 @@ class StreamSession:
         capture: Capture | None,
         account: Account | None = None,
     ) -> None:
-        self._named = plan.api == "responses"
+        self._api = plan.api
+        self._ends = _ENDS.get(plan.api, ())
         self._account = account or Budget(sys.maxsize).account()
         self._splitter = EventSplitter(min(settings.max_event, settings.max_exchange // 2))
-        self._normalizer: _Normalizer = (
-            ResponsesStream(plan.policy, settings.mode)
-            if self._named
-            else ChatStream(plan.policy, settings.mode)
-        )
+        self._normalizer = _STREAMS[plan.api](plan.policy, settings.mode)
         self._capture = capture
         self._recorder = recorder_for(plan, "stream", capture)
         self._done = False
@@ -206,7 +248,9 @@ class StreamSession:
 
     def _end_with(self, pieces: list[bytes], message: str, kind: str) -> bytes:
         error = failure(message, kind)
-        if self._named:
+        if self._api in MESSAGES:
+            error = messages_error(message)
+        elif self._ends:
             error |= error_event(message, kind)
         last = self._sent([*pieces, frame(error, "error")])
         self._close()
@@ -241,21 +285,33 @@ class StreamSession:
 
     def _pieces(self, event: ServerEvent) -> list[bytes]:
         """What one event becomes; its own bytes where it needs no change."""
+        translated = self._api == TRANSLATED
+        if event.too_long and translated:
+            return self._break_off()
         if event.data is None:
             return [event.raw]
         if event.data == DONE:
             self._done = True
-            return [*self._frames(self._normalizer.finish()), event.raw]
+            rest = self._frames(self._normalizer.finish())
+            return rest if translated else [*rest, event.raw]
         chunk = event.load()
         if chunk is None:
-            return [event.raw]
-        if self._named and chunk.get("type") in ENDS:
-            self._done = True
+            return [] if translated else [event.raw]
         out = self._normalizer.feed(chunk)
+        if any(one.get("type") in self._ends for one in out):
+            self._done = True
         return [event.raw if one is chunk else self._frame(one) for one in out]
+
+    def _break_off(self) -> list[bytes]:
+        """What can't be translated can't be left out, either: the client is told, once."""
+        if self._done:
+            return []
+        self._done = True
+        self._normalizer.finish(died=True)
+        return [frame(messages_error(_NOT_TRANSLATED), "error")]
 
     def _frames(self, chunks: list[Json]) -> list[bytes]:
         return [self._frame(chunk) for chunk in chunks]
 
     def _frame(self, chunk: Json) -> bytes:
-        return frame(chunk, str(chunk.get("type")) if self._named else None)
+        return frame(chunk, str(chunk.get("type")) if self._ends else None)

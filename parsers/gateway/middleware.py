@@ -18,7 +18,9 @@ from anyio import to_thread
 from . import metrics
 from .budget import Account, Budget, OverBudget
 from .capture import Capture
-from .exchange import Plan, Refusal, StreamSession, answer_whole, failure, plan
+from .exchange import Plan, Refusal, StreamSession, answer_error, answer_whole, failure, plan
+from .messages_errors import as_messages_error
+from .messages_route import MESSAGES, NATIVE, NO_ROUTE, TRANSLATED, MessagesRoute, chat_scope
 from .settings import Settings
 from .sse import dump
 
@@ -31,8 +33,10 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 ROUTES = {
     "/v1/chat/completions": "chat",
     "/v1/responses": "responses",
+    "/v1/messages": NATIVE,
     "/proxy/chat/completions": "chat",
     "/proxy/responses": "responses",
+    "/proxy/messages": NATIVE,
 }
 #: What all other paths of the API are counted as: clients must not be able to make up labels.
 OTHER_ROUTES = "/v1/*"
@@ -78,6 +82,7 @@ class ToolCallMiddleware:
         self.app = app
         self.settings = settings or Settings.from_environment()
         self.budget = budget or Budget(self.settings.max_held)
+        self.messages = MessagesRoute(self.settings.messages)
         self.capture: Capture | None = None
         if self.settings.admin_key:
             self.capture = Capture(self.settings.debug_max, self.settings.debug_bytes)
@@ -118,31 +123,46 @@ class ToolCallMiddleware:
         started = time.perf_counter()
         with self.budget.account() as request:
             try:
-                planned = await self._plan(scope, receive, path, request)
+                raw = await read_body(scope, receive, self.settings.max_body, request)
+                planned = await self._plan(path, self.messages.api(ROUTES[path]), raw, request)
+                if not await self._ask(planned, scope, receive, send, started):
+                    planned = await self._plan(path, TRANSLATED, raw, request)
+                    await self._ask(planned, scope, receive, send, started)
             except Refused as refused:
-                await send_json(send, refused.status, refused.body, refused.headers)
+                body = refused.body
+                if ROUTES[path] in MESSAGES:
+                    body = as_messages_error(body, refused.status)
+                await send_json(send, refused.status, body, refused.headers)
                 metrics.REQUESTS.labels(path, refused.status).inc()
-                return
             except ClientGone:
                 return
-            with self.budget.account(self.settings.max_exchange) as account:
-                answer = _Answer(planned, self.settings, self.capture, send, account, started)
-                inner = dict(scope) | {"headers": _headers_for(scope, planned.body), MARK: True}
-                try:
-                    await self.app(inner, _Replay(planned.body, receive), answer.take)
-                except UpstreamDied as error:
-                    await answer.die(str(error))
-                finally:
-                    answer.close()
 
-    async def _plan(self, scope: Scope, receive: Receive, path: str, account: Account) -> Plan:
-        raw = await read_body(scope, receive, self.settings.max_body, account)
-        asked = (path, ROUTES[path], raw, self.settings)
+    async def _ask(
+        self, planned: Plan, scope: Scope, receive: Receive, send: Send, started: float
+    ) -> bool:
+        """Has the app answer. False, and nothing sent, where it does not know the Messages API."""
+        scope = chat_scope(scope) if planned.api == TRANSLATED else scope
+        inner = dict(scope) | {"headers": _headers_for(scope, planned.body), MARK: True}
+        with self.budget.account(self.settings.max_exchange) as account:
+            answer = _Answer(planned, self.settings, self.capture, send, account, started)
+            answer.may_be_missing = self.messages.may_be_missing(planned.api)
+            try:
+                await self.app(inner, _Replay(planned.body, receive), answer.take)
+            except UpstreamDied as error:
+                await answer.die(str(error))
+            finally:
+                answer.close()
+        self.messages.learn(planned.api, answer.status)
+        return not answer.is_missing
+
+    async def _plan(self, path: str, api: str, raw: bytes, account: Account) -> Plan:
+        asked = (path, api, raw, self.settings)
         # A large request takes a while to check; other clients must not wait for that.
         planned = plan(*asked) if len(raw) < _LARGE else await to_thread.run_sync(plan, *asked)
         if isinstance(planned, Refusal):
             raise Refused(planned.status, planned.body)
-        hold(account, len(planned.body) + planned.weight)
+        both = len(raw) if planned.body is not raw else 0
+        hold(account, len(planned.body) + both + planned.weight)
         return planned
 
     async def _debug(self, scope: Scope, path: str, send: Send) -> None:
@@ -199,7 +219,9 @@ class _Answer:
         self._send = send
         self._started = started
         self._start: Message = {}
-        self._status = 0
+        self.status = 0
+        self.may_be_missing = False  # a 404 or 405 is no answer yet: there is another way to ask
+        self.is_missing = False
         self._how = self._pass  # what is done with the parts of the body
         self._whole = bytearray()
         self._stream: StreamSession | None = None
@@ -218,12 +240,17 @@ class _Answer:
 
     async def _begin(self, message: Message) -> None:
         self._start = message
-        self._status = message["status"]
+        self.status = message["status"]
+        self.is_missing = self.may_be_missing and self.status in NO_ROUTE
+        if self.is_missing:
+            self._how = self._ignore
+            return
         metrics.FIRST_BYTE.labels(self._plan.route).observe(time.perf_counter() - self._started)
         headers = {name.lower(): value for name, value in message.get("headers", ())}
         content = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
         encoded = headers.get(b"content-encoding", b"identity").strip().lower() != b"identity"
-        if self._status != 200 or encoded:
+        is_error = self.status != 200
+        if encoded or (is_error and not self._says_errors(content)):
             await self._send_start(message)
         elif content == b"text/event-stream":
             self._stream = StreamSession(self._plan, self._settings, self._capture, self._account)
@@ -235,6 +262,10 @@ class _Answer:
             self._how = self._collect
         else:
             await self._send_start(message)
+
+    def _says_errors(self, content: bytes) -> bool:
+        """Whether an error has to be said in the client's own way."""
+        return self._plan.api in MESSAGES and content == b"application/json"
 
     async def _send_start(self, message: Message) -> None:
         self._begun = True
@@ -273,7 +304,11 @@ class _Answer:
             return
         self._whole += body
         if not more:
-            out = answer_whole(self._plan, bytes(self._whole), self._capture)
+            whole = bytes(self._whole)
+            if self.status == 200:
+                out = answer_whole(self._plan, whole, self._capture)
+            else:
+                out = answer_error(self._plan, self.status, whole)
             self._whole.clear()
             self._account.count(len(out))
             await self._send_start(_with_length(self._start, len(out)))
@@ -290,9 +325,12 @@ class _Answer:
         return
 
     async def _answer_error(self, status: int, message: str, kind: str = "upstream_error") -> None:
-        self._status = status
+        self.status = status
         self._begun = self._ended = True
-        await send_json(self._send, status, failure(message, kind))
+        body = failure(message, kind)
+        if self._plan.api in MESSAGES:
+            body = as_messages_error(body, status)
+        await send_json(self._send, status, body)
 
     async def die(self, why: str) -> None:
         """The upstream broke off in the middle of its answer."""
@@ -305,11 +343,13 @@ class _Answer:
 
     def close(self) -> None:
         """The exchange is over, however it ended."""
+        if self.is_missing:
+            return
         if self._stream is not None:
             self._stream.abandon()
         if self._is_stream:
             metrics.OPEN_STREAMS.dec()
-        metrics.REQUESTS.labels(self._plan.route, self._status or "none").inc()
+        metrics.REQUESTS.labels(self._plan.route, self.status or "none").inc()
         metrics.SECONDS.labels(self._plan.route).observe(time.perf_counter() - self._started)
 
 

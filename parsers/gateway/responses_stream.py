@@ -21,7 +21,7 @@ from ..schema.kinds import json_type
 from .responses import MAX_TEXTS, Json, is_call, is_text, normal_item, text_items
 from .responses_text import AnswerText
 
-ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
+ENDS = ("response.completed", "response.incomplete", "response.failed")
 NO_END = "The upstream's answer ended without its last event"
 _TEXT = "response.output_text"
 _ARGUMENTS = "response.function_call_arguments"

@@ -11,6 +11,7 @@ from ..formats import get_format
 from ..formats.user_files import load_user_formats
 from ..openai.stream_normalize import MODES
 from .budget import MIB
+from .messages_route import WAYS
 
 DEFAULT_MAX_BODY = 32 * MIB
 DEFAULT_MAX_EXCHANGE = 16 * MIB
@@ -25,6 +26,7 @@ class Settings:
 
     format: str | None = None  # read calls from the text in this format, where there are no others
     mode: str = "verified"
+    messages: str = "auto"  # `/v1/messages`: `translate` it to Chat, `native`, or find out
     ids: str = "random"  # of calls found in the text: `call_…`, or `sequential`: `Search_0`
     max_body: int = DEFAULT_MAX_BODY  # of a request
     max_exchange: int = DEFAULT_MAX_EXCHANGE  # bytes that are held of one answer
@@ -39,6 +41,8 @@ class Settings:
             get_format(self.format)  # says which formats there are, if this is none
         if self.mode not in MODES:
             raise ToolwireError(f"mode is {self.mode!r}: use one of {', '.join(MODES)}")
+        if self.messages not in WAYS:
+            raise ToolwireError(f"messages is {self.messages!r}: use one of {', '.join(WAYS)}")
         if self.ids not in IDS:
             raise ToolwireError(f"ids is {self.ids!r}: use one of {', '.join(IDS)}")
 
@@ -50,6 +54,7 @@ class Settings:
             format=environment.get("TOOLWIRE_FORMAT") or None,
             mode=environment.get("TOOLWIRE_MODE") or "verified",
             ids=environment.get("TOOLWIRE_IDS") or "random",
+            messages=environment.get("TOOLWIRE_MESSAGES") or "auto",
             max_body=_number(environment, "TOOLWIRE_MAX_BODY", DEFAULT_MAX_BODY),
             max_exchange=_number(environment, "TOOLWIRE_MAX_EXCHANGE", DEFAULT_MAX_EXCHANGE),
             max_held=_number(environment, "TOOLWIRE_MAX_HELD", DEFAULT_MAX_HELD),

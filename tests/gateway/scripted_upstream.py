@@ -3,7 +3,8 @@
 It speaks HTTP/1.1 by hand, because a proper server would not let it misbehave. The request's `model`
 says what happens: the name of an answer in `scripted_answers`, perhaps with `+` and faults. Names with
 `>` between them are the answers of one turn: the first, the one after a tool's result, and so on.
-`tell` repeats the last message, `request` the whole request.
+`tell` repeats the last message, `request` the whole request. With `no-messages` behind
+the port, there is no `/v1/messages`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from collections import Counter
 from typing import Any
 
 from .scripted_answers import ANSWERS, OUTPUTS, more, start
+from .scripted_messages import MESSAGES, echoed, message_events, whole_message
+
+ANSWERED = ("/v1/chat/completions", "/v1/responses", "/v1/messages")
 
 seen: Counter[str] = Counter()
 
@@ -42,7 +46,11 @@ async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> boo
     by_name = {name.lower(): value for name, value in headers}
     body = await reader.readexactly(int(by_name.get("content-length", "0")))
     method, target, _ = first.split(" ")
-    if not target.startswith("/v1/chat/completions") and not target.startswith("/v1/responses"):
+    if target.startswith("/v1/messages") and "no-messages" in sys.argv:
+        seen["no such route"] += 1
+        await whole(writer, {"detail": "Not Found"}, 404)
+        return True
+    if target.partition("?")[0] not in ANSWERED:
         models = ["weather>tell", "plain"] if target == "/v1/models" else []
         told = {
             "data": models,
@@ -80,7 +88,10 @@ async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: 
         if fault == "hang":
             await asyncio.sleep(600)
     if name == "echo":
-        await whole(writer, answer_with({"content": json.dumps(request)}))
+        said = json.dumps(request)
+        native = target.startswith("/v1/messages")
+        made = echoed(said) if native else answer_with({"content": said})
+        await whole(writer, made)
         return True
     if "endless" in faults:
         return await endless(writer, bool(request.get("stream")))
@@ -125,6 +136,8 @@ def answer_with(message: dict[str, Any], reason: str = "stop") -> dict[str, Any]
 def whole_answer(name: str, target: str) -> dict[str, Any]:
     if target.startswith("/v1/responses"):
         return response(OUTPUTS[name])
+    if target.startswith("/v1/messages"):
+        return whole_message(*MESSAGES[name])
     answer = ANSWERS[name]
     return answer_with(answer["message"], answer["reason"])
 
@@ -147,6 +160,8 @@ def stream_bytes(name: str, target: str) -> list[bytes]:
     """The events of a stream, as bytes."""
     if target.startswith("/v1/responses"):
         return [event_bytes(event) for event in response_events(OUTPUTS[name])]
+    if target.startswith("/v1/messages"):
+        return [event_bytes(event) for event in message_events(*MESSAGES[name])]
     return chat_events(ANSWERS[name])
 
 
