@@ -195,13 +195,13 @@ class MessagesStream:
         before = held.pieces.size
         held.pieces.add(text)
         self._size += held.pieces.size - before
-        held.blank = held.blank and not text.strip()
-        if (
-            not held.sent or held.blank
-        ):  # clients read what they have so far, and blanks are no JSON
+        if not held.sent:
             return []
-        place = self._places[key_of(held.start.get("index"))]
-        return [event if event.get("index") == place else event | {"index": place}]
+        if held.blank and text[0].isspace():  # clients read what they have, and blanks are no JSON
+            text = text.lstrip()
+            event = event | {"delta": event["delta"] | {"partial_json": text}}
+        held.blank = held.blank and not text
+        return [] if held.blank else [self._placed(event, key_of(held.start.get("index")))]
 
     def _start_live(self, held: _Held) -> list[Json]:
         """The beginning of a call that is sent as it comes. One without a name is not sent at all."""

@@ -82,12 +82,10 @@ class TranslatedStream:
             return []
         cut = died or not self._complete
         events = [event for one in self._chat.finish(died=cut) for event in self._take(one)]
-        if died or self._over:
+        told, self._over = self._over, True
+        if died or told:
             return events
-        if self._complete:
-            return [*events, *self._end()]
-        self._over = True
-        return [*events, messages_error(NO_END)]
+        return [*events, *(self._end() if self._complete else [messages_error(NO_END)])]
 
     def _take(self, chunk: Json) -> list[Json]:
         """The events for a chunk whose calls are in order."""
@@ -126,7 +124,7 @@ class TranslatedStream:
         return events
 
     def _end(self) -> list[Json]:
-        self._over = True
+        self._over = True  # nothing counts behind it
         stop = self._stop or stop_of({})
         delta = {"type": "message_delta", "delta": stop, "usage": read_usage(self._usage)}
         return [*self._blocks.finish(), delta, {"type": "message_stop"}]

@@ -334,6 +334,8 @@ class _Answer:
 
     async def die(self, why: str) -> None:
         """The upstream broke off in the middle of its answer."""
+        if self.is_missing:
+            return
         if self._stream is not None:
             await self._pass(self._stream.die(why), False)
         elif not self._begun:

@@ -11,6 +11,8 @@ from toolwire.commands.gateway import gateway
 from toolwire.gateway.budget import MIB
 from toolwire.gateway.settings import Limits, Settings
 
+from .conftest import CHECKOUT
+
 WITHOUT = """
 import sys
 sys.modules["{missing}"] = None
@@ -49,6 +51,8 @@ def test_the_limits_that_the_documents_name_are_the_defaults() -> None:
     defaults = {p.name: p.default for p in inspect.signature(gateway).parameters.values()}
     assert (defaults["header_timeout"], defaults["body_timeout"]) == seconds
     assert defaults["max_connections"] == limits.connections
+    assert defaults["messages"] == settings.messages == "auto"
+    assert "`--messages auto` (the default)" in (CHECKOUT / "parsers/gateway/README.md").read_text()
     named = ("max_exchange_mib", "max_held_mib", "max_body_mib")
     assert tuple(defaults[name] * MIB for name in named) == sizes
 

@@ -270,7 +270,9 @@ def test_a_refusal_and_content_in_parts() -> None:
 def test_streams_without_an_end() -> None:
     begun = chunks([{"content": "x"}])[:2]
     assert run(TranslatedStream(READS), begun)[-1]["type"] == "error"
-    assert run(TranslatedStream(READS), begun, died=True)[-1]["type"] == "content_block_delta"
+    stream = TranslatedStream(READS)
+    assert run(stream, begun, died=True)[-1]["type"] == "content_block_delta"
+    assert stream.feed(begun[-1]) == stream.finish() == []
     failed = [*begun, {"error": {"message": "out of memory"}}, *begun]
     events = run(TranslatedStream(READS), failed)
     assert events[-1]["error"] == {"type": "api_error", "message": "out of memory"}

@@ -4,6 +4,10 @@ that only has Chat Completions."""
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,7 +15,7 @@ import anthropic
 import httpx2
 import pytest
 
-from .conftest import PATIENCE, Server
+from .conftest import CHECKOUT, PATIENCE, Server
 from .support_gateway import events, metric
 from .support_messages import (
     ASKED,
@@ -269,6 +273,19 @@ def test_an_upstream_that_is_down(start_gateway: Callable[..., Server]) -> None:
     body: Any = caught.value.body
     assert body["error"]["type"] == "api_error"
     assert "can't be reached" in body["error"]["message"]
+
+
+# The README
+
+
+def test_the_readmes_block_runs(chat_gateway: Server) -> None:
+    page = (CHECKOUT / "parsers" / "gateway" / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^    import anthropic\n(?:(?:    .*)?\n)*", page, re.MULTILINE)
+    code = textwrap.dedent(block).replace("http://127.0.0.1:8080", chat_gateway.url)
+    assert "qwen3" in code
+    code = code.replace("qwen3", "weather>plain")
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "get_weather {'city': 'Oslo'}\n"
 
 
 # Which way
