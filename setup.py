@@ -27,6 +27,7 @@ COMPILED = (
     "shapes/elements/frames.py",
     "shapes/elements/markup.py",
     "shapes/tags/opening_tags.py",
+    "shapes/tags/parameters.py",
     "engines/model_construct.py",
     "engines/*/messages.py",
     "engines/*/results.py",

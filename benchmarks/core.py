@@ -16,6 +16,9 @@ Then what thoughts cost, beside what the same text costs without them, in turns 
 of prose where thoughts are looked for, a token of a thought, and calls at the end of thoughts that were
 never closed, which are held until the message is over.
 
+Then what it costs to read a message in `any`, where its format was not named, beside what it costs in
+its own format, in turns in the same run: a long string in a call of each shape, short calls, and prose.
+
 Then, for every format, text that is made to be slow: something that stands many times in a row, at
 each place of a call where another kind of text begins. Reported is the place where four times as much
 of it costs most, as a multiple of what once as much does: 4 is linear, 16 would be quadratic.
@@ -36,7 +39,7 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from toolwire import Arguments, Event, Format, Parser, get_format, list_formats
+from toolwire import Arguments, Event, Format, Parser, get_format, list_formats, write
 
 TOKEN = 4
 STRING = {"type": "string"}
@@ -49,6 +52,8 @@ TOOLS = [
         },
     }
 ]
+
+SHORT = {"name": "write_file", "arguments": {"content": "b c"}}
 
 #: For each shape, a format that has it, and how a call begins and ends around a long string.
 SHAPES: dict[str, tuple[str, str, str]] = {
@@ -255,6 +260,51 @@ def thoughts_table(rows: list[Thought]) -> str:
     return "\n".join(lines)
 
 
+# -- any ------------------------------------------------------------------------------------------
+
+#: What is measured, the format that the text is in, and the text: what stands before and behind a long
+#: string, or one call, many times. Formats that go without a marker are not read in `any`.
+UNNAMED: dict[str, tuple[str, str, str]] = {
+    **{
+        what: row for what, row in SHAPES.items() if row[0] not in {"json", "pythonic", "call_text"}
+    },
+    **{
+        f"{format} calls": (format, write(format, [SHORT], TOOLS) + "\n", "")
+        for format in ("hermes", "qwen3_coder", "glm45", "labeled")
+    },
+}
+
+
+@dataclass
+class Unnamed:
+    what: str
+    format: str
+    us: float
+    us_own: float
+    ratio: float
+
+
+def measure_any(what: str, count: int, repeats: int) -> Unnamed:
+    format, before, after = UNNAMED[what]
+    chunks = tokens(before, after, count)
+    if what not in SHAPES:
+        text = before * (count * TOKEN // len(before) + 1)
+        chunks = [text[i : i + TOKEN] for i in range(0, len(text), TOKEN)]
+    feed_all("any", chunks[:100])  # what is made once
+    taken = [(feed_all("any", chunks), feed_all(format, chunks)) for _ in range(repeats)]
+    us, us_own = (statistics.median(each) / len(chunks) * 1e6 for each in zip(*taken, strict=True))
+    return Unnamed(what, format, round(us, 3), round(us_own, 3), round(us / us_own, 2))
+
+
+def any_table(rows: list[Unnamed]) -> str:
+    lines = [f"{'any':<20}{'beside':<15}{'us':>8}{'own us':>8}{'ratio':>8}"]
+    lines += [
+        f"{row.what:<20}{row.format:<15}{row.us:>8.2f}{row.us_own:>8.2f}{row.ratio:>8.2f}"
+        for row in rows
+    ]
+    return "\n".join(lines)
+
+
 # -- text that is made to be slow -----------------------------------------------------------------
 
 #: What may stand many times in a row, beside a format's own delimiters.
@@ -357,6 +407,10 @@ def main(arguments: list[str] | None = None) -> None:
     for what in () if chosen.only_adversarial or chosen.shape else THOUGHTS:
         print(f"measuring {what} …", file=sys.stderr, flush=True)
         thoughts.append(measure_thought(what, long, repeats))
+    unnamed = []
+    for what in () if chosen.only_adversarial or chosen.shape else UNNAMED:
+        print(f"measuring any, {what} …", file=sys.stderr, flush=True)
+        unnamed.append(measure_any(what, long, repeats))
     worst = []
     for name in () if chosen.only_cost else chosen.format or list_formats():
         print(f"slow texts for {name} …", file=sys.stderr, flush=True)
@@ -366,12 +420,14 @@ def main(arguments: list[str] | None = None) -> None:
             "tokens": [short, long],
             "rows": [asdict(row) for row in rows],
             "thoughts": [asdict(row) for row in thoughts],
+            "any": [asdict(row) for row in unnamed],
             "adversarial": [asdict(row) for row in worst],
         }
         print(json.dumps(result, indent=2))
         return
     tables = [table(rows, short, long)] if rows else []
     tables += [thoughts_table(thoughts)] if thoughts else []
+    tables += [any_table(unnamed)] if unnamed else []
     print("\n\n".join(tables + ([adversarial_table(worst)] if worst else [])))
 
 

@@ -2,13 +2,14 @@
 
 from .core import COMPILED
 from .core.format import Format, Wrapper
-from .core.layout import CallId, Layout, TypeMark
+from .core.layout import CallId, IdStyle, Layout, TypeMark
 from .core.reasoning import ReasoningStyle
 from .errors import ToolwireError
 from .events import Arguments, CallEnd, CallStart, Content, Event, Reasoning
 from .formats import get_format, list_formats, register_format
 from .formats.parser import Parser
 from .formats.reasoning import get_reasoning, list_reasoning, register_reasoning
+from .formats.response_template import load_response_template
 from .formats.user_files import load_user_formats
 from .formats.write import write
 from .openai.constrain import Constraint, constrain
@@ -44,6 +45,7 @@ __all__ = [
     "Event",
     "Format",
     "FunctionDefinition",
+    "IdStyle",
     "JsonCalls",
     "Labels",
     "Layout",
@@ -65,6 +67,7 @@ __all__ = [
     "get_reasoning",
     "list_formats",
     "list_reasoning",
+    "load_response_template",
     "load_user_formats",
     "parse",
     "register_format",

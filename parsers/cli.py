@@ -20,7 +20,7 @@ from .commands.formats import formats
 from .commands.gateway import gateway, replay
 from .commands.new_format import new_format
 from .commands.output import USAGE, complain
-from .commands.parse import parse
+from .commands.parse import name_own_style, parse
 from .commands.templates import render, template
 from .commands.write import write
 from .core import COMPILED
@@ -29,7 +29,7 @@ from .formats.user_files import load_user_formats
 
 #: Each command's function, and the example at the end of its help.
 COMMANDS: dict[Callable[..., int], str] = {
-    formats: "toolwire formats --json",
+    formats: "toolwire formats kimi_k2",
     parse: "toolwire parse hermes --deltas --chunk 3 < output.txt",
     write: "toolwire write kimi_k2 calls.json",
     new_format: "toolwire new-format my_model --example output.txt --tools tools.json",
@@ -77,7 +77,7 @@ def toolwire(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point: runs a command and gives its exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    given = list(name_own_style(sys.argv[1:] if arguments is None else arguments))
     command = typer.main.get_command(app)
     try:
         code = command.main(args=given, prog_name="toolwire", standalone_mode=False)

@@ -75,17 +75,20 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True, init=False)
 class CallEnd:
-    """No more arguments. `complete` is false where the model did not finish them."""
+    """No more arguments. `complete` is false where the model did not finish them. `id` is set only where
+    the model wrote one behind them."""
 
     index: int
     complete: bool
+    id: str | None
 
-    def __init__(self, index: int, complete: bool) -> None:
+    def __init__(self, index: int, complete: bool, id: str | None = None) -> None:
         _set_end_index(self, index)
         _set_complete(self, complete)
+        _set_end_id(self, id)
 
     def __reduce__(self) -> Any:
-        return CallEnd, (self.index, self.complete)
+        return CallEnd, (self.index, self.complete, self.id)
 
 
 _set_content: Final = vars(Content)["text"].__set__
@@ -97,5 +100,6 @@ _set_index: Final = vars(Arguments)["index"].__set__
 _set_text: Final = vars(Arguments)["text"].__set__
 _set_end_index: Final = vars(CallEnd)["index"].__set__
 _set_complete: Final = vars(CallEnd)["complete"].__set__
+_set_end_id: Final = vars(CallEnd)["id"].__set__
 
 Event: TypeAlias = Content | Reasoning | CallStart | Arguments | CallEnd

@@ -20,6 +20,9 @@ from .errors import ToolwireError
 
 _CATALOG = "catalog.json"
 
+#: What the text of every template begins with.
+OURS = "{#- toolwire chat template "
+
 
 @dataclass(frozen=True, slots=True)
 class ChatTemplate:
@@ -35,6 +38,9 @@ class ChatTemplate:
     """The format for `toolwire.parse` and `toolwire.Parser`."""
     parser: str
     """The engines' `--tool-call-parser`."""
+    reasoning: str
+    """The style in which it shows thoughts, for `reasoning=`; `toolwire_` and this name is the engines'
+    `--reasoning-parser`, where the model thinks."""
     markers: tuple[str, ...]
     """Literals that structure the prompt, for highlighting."""
     path: Path
@@ -68,7 +74,8 @@ def render(
 ) -> str:
     """What the model would see. A conversation that can't be shown raises, with the reason.
 
-    `variables` are what an engine passes besides, such as `bos_token` and `eos_token`.
+    `variables` are what an engine passes besides: `bos_token` and `eos_token`, and what a request says
+    of thinking, such as `enable_thinking=False`.
     """
     if add_generation_prompt and continue_final_message:
         raise ToolwireError(
@@ -114,6 +121,7 @@ def _catalog() -> dict[str, ChatTemplate]:
             trained=entry["trained"],
             format=entry["format"],
             parser=entry["parser"],
+            reasoning=entry["reasoning"],
             markers=tuple(entry["markers"]),
             path=folder / f"{entry['name']}.jinja",
         )

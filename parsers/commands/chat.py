@@ -215,8 +215,8 @@ class Session:
     def _rounds(self) -> None:
         choice = self._tool_choice
         for _ in range(self._max_rounds):
-            message = self._ask(choice)
-            self._messages.append(_as_sent(message))
+            message, reasoning_key = self._ask(choice)
+            self._messages.append(_as_sent(message, reasoning_key))
             if not message.tool_calls:
                 return
             for call in message.tool_calls:
@@ -230,8 +230,9 @@ class Session:
             "--max-rounds allows more"
         )
 
-    def _ask(self, tool_choice: str) -> Message:
-        """One request and its answer, shown as it comes, and whole even where it breaks off."""
+    def _ask(self, tool_choice: str) -> tuple[Message, str]:
+        """One request and its answer, shown as it comes, and whole even where it breaks off; and what
+        the server calls thoughts."""
         request = {
             "model": self._find_model(),
             "messages": self._messages,
@@ -251,11 +252,11 @@ class Session:
             message = answer.finish()
             self._show(message, answer)
         self.view.row("end", _account(answer, time.monotonic() - started))
-        return message
+        return message, answer.reasoning_key
 
     def _show(self, message: Message, answer: Answer) -> None:
-        if answer.thoughts:
-            self.view.row("thought", "".join(answer.thoughts))
+        if message.reasoning:
+            self.view.row("thought", message.reasoning)
         if message.content:
             self.view.row("text", message.content)
         for call in message.tool_calls:
@@ -264,10 +265,13 @@ class Session:
             self.view.row("note", oddity)
 
 
-def _as_sent(message: Message) -> Json:
-    """The model's message as the next request holds it."""
+def _as_sent(message: Message, reasoning_key: str) -> Json:
+    """The model's message as the next request holds it. Thoughts that led to calls go with them: the
+    model goes on from there. Others are over, and some servers refuse them."""
     sent: Json = {"role": "assistant", "content": message.content}
     if message.tool_calls:
+        if message.reasoning:
+            sent[reasoning_key] = message.reasoning
         sent["tool_calls"] = [
             {
                 "id": call.id,

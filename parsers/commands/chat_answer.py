@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import ToolwireError
 from ..gateway.sse import load_object
 from ..openai import Message, accumulate
+from ..openai.deltas import REASONING_KEYS
 from ..openai.normalize import Policy
 from ..openai.stream_normalize import ChatStream
 
@@ -27,7 +28,7 @@ class Answer:
         self.events = 0
         self.reason: str | None = None
         self.usage: Json | None = None
-        self.thoughts: list[str] = []
+        self.reasoning_key = ""  # what the server calls thoughts, as soon as there are some
         self._stream = ChatStream(Policy(), mode="live")
         self._deltas: list[Json] = []
 
@@ -41,19 +42,24 @@ class Answer:
         choice = first_choice(chunk)
         delta = choice.get("delta")
         given = delta if isinstance(delta, dict) else {}
-        thought = given.get("reasoning_content") or given.get("reasoning")
-        if isinstance(thought, str):
-            self.thoughts.append(thought)
+        said = [k for k in REASONING_KEYS if isinstance(given.get(k), str) and given[k]][:1]
+        thoughts = [{"reasoning_content": given[key]} for key in said]
+        self.reasoning_key = self.reasoning_key or "".join(said)
         kept = {k: v for k, v in given.items() if k in ("content", "tool_calls", "function_call")}
         if not isinstance(kept.get("content"), str):
             kept.pop("content", None)
         self.reason = finish_reason(chunk) or self.reason
         new = {"index": 0, "delta": kept, "finish_reason": finish_reason(chunk)}
-        return self._keep(self._stream.feed({"choices": [new]}))
+        self._deltas += thoughts
+        return thoughts + self._keep(self._stream.feed({"choices": [new]}))
 
     def finish(self) -> Message:
-        """The stream is over: the message."""
-        self._keep(self._stream.finish())
+        """The stream is over: the message. Raises `ToolwireError` where a call was cut off."""
+        rest = self._stream.finish(done=True)
+        for chunk in rest:
+            if chunk.get("error"):
+                raise ToolwireError(f"The stream broke off: {chunk['error']['message']}")
+        self._keep(rest)
         return accumulate(self._deltas)
 
     @property

@@ -91,6 +91,8 @@ class TerminalView(PlainView):
             yield
 
     def grow(self, delta: Json) -> None:
+        if delta.get("reasoning_content"):
+            self._add("thought", delta["reasoning_content"])
         if delta.get("content"):
             self._add("text", delta["content"])
         for call in delta.get("tool_calls") or ():

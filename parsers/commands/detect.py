@@ -18,8 +18,7 @@ from ..formats.toml_specs import dump_format
 from ..formats.user_files import VARIABLE
 from ..models.detect import Detection, detect_model
 from ..models.files import ModelFiles, read_model
-from ..models.reasoning import ShownReasoning
-from ..templates import get_template
+from ..templates import OURS, get_template
 from .output import FINDINGS, as_json, styled, visible
 
 
@@ -29,6 +28,7 @@ class _Advice:
 
     parser: str
     template: str  # what to put behind --chat-template, ready for a shell; "" for the model's own
+    reasoning_parser: str = ""
     spec_file: str = ""
 
 
@@ -97,7 +97,8 @@ def _advice(files: ModelFiles, found: Detection, spec_file: str) -> _Advice | No
     if found.format:
         template = shlex.quote(str(files.path)) if _by_itself(files) else ""
         file = spec_file if found.proposal else ""
-        return _Advice(f"toolwire_{found.format}", template, file)
+        reasoning = _reasoning_parser(files, found) or ""
+        return _Advice(f"toolwire_{found.format}", template, reasoning, file)
     return _ours(found)
 
 
@@ -109,23 +110,29 @@ def _by_itself(files: ModelFiles) -> bool:
 def _ours(found: Detection) -> _Advice | None:
     if found.template is None:
         return None
-    parser = get_template(found.template).parser
-    return _Advice(parser, f'"$(toolwire template {found.template})"')
+    ours = get_template(found.template)
+    # Another template does not change how a model marks its thoughts.
+    reasoning = f"toolwire_{ours.reasoning}" if found.reasoning_style == ours.reasoning else ""
+    return _Advice(ours.parser, f'"$(toolwire template {ours.name})"', reasoning)
+
+
+def _reasoning_parser(files: ModelFiles, found: Detection) -> str | None:
+    """Where the template tells that the model thinks. One of ours shows thoughts of any model: there a
+    reasoning parser would wait for thoughts that may never come."""
+    if found.reasoning_style is None or (files.template or "").startswith(OURS):
+        return None
+    return f"toolwire_{found.reasoning_style}"
 
 
 def _commands(files: ModelFiles, advice: _Advice) -> dict[str, str]:
     template = f" --chat-template {advice.template}" if advice.template else ""
     setting = f"{VARIABLE}={shlex.quote(advice.spec_file)} " if advice.spec_file else ""
+    parsers = f"--tool-call-parser {advice.parser}"
+    parsers += f" --reasoning-parser {advice.reasoning_parser}" if advice.reasoning_parser else ""
     model = _model(files)
     return {
-        "vllm": (
-            f"{setting}vllm serve {model} --enable-auto-tool-choice "
-            f"--tool-call-parser {advice.parser}{template}"
-        ),
-        "sglang": (
-            f"{setting}sglang serve --model-path {model} "
-            f"--tool-call-parser {advice.parser}{template}"
-        ),
+        "vllm": f"{setting}vllm serve {model} --enable-auto-tool-choice {parsers}{template}",
+        "sglang": f"{setting}sglang serve --model-path {model} {parsers}{template}",
     }
 
 
@@ -144,7 +151,7 @@ def _as_text(files: ModelFiles, found: Detection, advice: _Advice | None) -> str
     own = "the model's own, in " if not _by_itself(files) else ""
     source = f"{own}{files.template_source}" if files.templates else "none"
     lines = [f"parser    {styled(parser, bold=True)}", f"template  {source}"]
-    lines += [f"reasoning {_reasoning(found.reasoning)}"] if found.reasoning.markers else []
+    lines += [f"reasoning {_reasoning(found)}"] if found.reasoning.markers else []
     lines += ["", *found.why]
     if found.proposal and advice:
         lines += ["", dump_format(found.proposal).rstrip(), ""]
@@ -160,8 +167,11 @@ def _as_text(files: ModelFiles, found: Detection, advice: _Advice | None) -> str
     return "\n".join(line if line.startswith("parser ") else visible(line) for line in lines)
 
 
-def _reasoning(reasoning: ShownReasoning) -> str:
-    text = " … ".join(map(repr, reasoning.markers or ()))
+def _reasoning(found: Detection) -> str:
+    reasoning = found.reasoning
+    style = found.reasoning_style
+    text = f"{style}: " if style else ""
+    text += " … ".join(map(repr, reasoning.markers or ()))
     if reasoning.opened:
         text += ", opened by the prompt"
     if reasoning.switch:
@@ -180,7 +190,8 @@ def _as_json(files: ModelFiles, found: Detection, advice: _Advice | None) -> str
             "proposal": dump_format(found.proposal) if found.proposal else None,
             "hinted": found.hinted,
             "shows_tools": found.shows_tools,
-            "reasoning": asdict(found.reasoning),
+            "reasoning": asdict(found.reasoning) | {"style": found.reasoning_style},
+            "reasoning_parser": _reasoning_parser(files, found),
             "template_source": files.template_source or None,
             "frame": found.frame,
             "template": found.template,

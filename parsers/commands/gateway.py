@@ -14,6 +14,7 @@ import typer
 from ..errors import ToolwireError
 from ..gateway.budget import MIB
 from ..gateway.settings import (
+    DEFAULT_KEEP_ALIVE,
     DEFAULT_MAX_BODY,
     DEFAULT_MAX_EXCHANGE,
     DEFAULT_MAX_HELD,
@@ -43,10 +44,38 @@ _Port = Annotated[int, typer.Option(help="The port to listen on.")]
 _Mode = Annotated[
     str, typer.Option(help="verified: calls go out whole and checked; live: as they come.")
 ]
+_Emit = Annotated[
+    str,
+    typer.Option(help="verified calls go out with the finish reason (finish), or once complete."),
+]
+_Requests = Annotated[
+    str,
+    typer.Option(
+        help="What the specification forbids is refused (strict), put right (repair), or passed on."
+    ),
+]
+_Names = Annotated[
+    str,
+    typer.Option(
+        help="mangle: names of tools that some servers refuse are written otherwise for them."
+    ),
+]
+_KeepAlive = Annotated[
+    float,
+    typer.Option(min=0, help="Seconds after which a silent stream gets a comment; 0: never."),
+]
 _Ids = Annotated[str, typer.Option(help="Ids of calls found in the text: random or sequential.")]
 _Messages = Annotated[
     str,
     typer.Option(help="/v1/messages: translate it to Chat Completions, native (never), or auto."),
+]
+_Repair = Annotated[
+    str,
+    typer.Option(
+        metavar="KINDS",
+        help="coerce: strings become the numbers, lists … that tools declare; names: a tool's name is "
+        "found but for case, - and _, and prefixes; or coerce,names.",
+    ),
 ]
 _Attempts = Annotated[int, typer.Option(min=1, help="How often a request is tried.")]
 _BreakerFailures = Annotated[
@@ -91,8 +120,13 @@ def gateway(
     host: _Host = "127.0.0.1",
     port: _Port = 8080,
     mode: _Mode = "verified",
+    emit: _Emit = "finish",
     ids: _Ids = "random",
     messages: _Messages = "auto",
+    requests: _Requests = "strict",
+    names: _Names = "keep",
+    keep_alive: _KeepAlive = DEFAULT_KEEP_ALIVE,
+    repair: _Repair = "",
     attempts: _Attempts = 3,
     breaker_failures: _BreakerFailures = 5,
     breaker_seconds: _BreakerSeconds = 10.0,
@@ -123,8 +157,12 @@ def gateway(
         connect_timeout=connect_timeout,
         read_timeout=read_timeout,
     )
+    said: dict[str, str | float | None] = {"FORMAT": format, "MODE": mode, "EMIT": emit, "IDS": ids}
+    said |= {"MESSAGES": messages, "REQUESTS": requests, "NAMES": names, "KEEP_ALIVE": keep_alive}
+    said |= {"REPAIR": repair or None}
     sizes = {"BODY": max_body_mib, "EXCHANGE": max_exchange_mib, "HELD": max_held_mib}
-    app = create_app(server, _settings(format, mode, ids, messages, sizes))
+    said |= {f"MAX_{name}": size * MIB for name, size in sizes.items()}
+    app = create_app(server, _settings(said))
     http = guarded(Limits(header_timeout, body_timeout, max_connections))
     uvicorn.run(
         app, host=host, port=port, log_level="warning", server_header=False, http=http, ws="none"
@@ -132,15 +170,10 @@ def gateway(
     return 0
 
 
-def _settings(
-    format: str | None, mode: str, ids: str, messages: str, mib: Mapping[str, int]
-) -> Settings:
+def _settings(said: Mapping[str, str | float | None]) -> Settings:
     """The environment's settings, with what the command line says in their place."""
-    sizes = {f"TOOLWIRE_MAX_{name}": str(size * MIB) for name, size in mib.items()}
-    said = {"TOOLWIRE_MODE": mode, "TOOLWIRE_IDS": ids, "TOOLWIRE_MESSAGES": messages, **sizes}
-    if format:
-        said["TOOLWIRE_FORMAT"] = format
-    return Settings.from_environment({**os.environ, **said})
+    own = {f"TOOLWIRE_{name}": str(value) for name, value in said.items() if value is not None}
+    return Settings.from_environment({**os.environ, **own})
 
 
 def replay(

@@ -46,6 +46,11 @@ def styled(text: str, *, colour: str | None = None, bold: bool = False) -> str:
     return typer.style(text, fg=colour, bold=bold or None) if colours() else text
 
 
+def faint(text: str) -> str:
+    """Text that stands back where there is a terminal, plain everywhere else."""
+    return typer.style(text, dim=True) if colours() else text
+
+
 def visible(text: str) -> str:
     """Text in which control characters are written out: others' text must not command a terminal."""
     return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
 
 from ..errors import ToolwireError
+from ..formats.reasoning import list_reasoning
 from ..openai import DeltaStream, Message, ToolCall, accumulate
-from .output import FINDINGS, as_json, table
-from .reading import complete_format, read_text, read_tools
+from .output import FINDINGS, as_json, faint, table
+from .reading import complete_format, complete_reasoning, read_text, read_tools
+
+_REASONING = "--reasoning"
+#: What stands for the format's own style.
+_OWN = "own"
+
+
+def name_own_style(arguments: Sequence[str]) -> Iterator[str]:
+    """The same arguments, where `--reasoning` has a style behind it: what reads them knows no option
+    whose value may be left out. A word that is no style's name is something else, such as the file."""
+    for place, argument in enumerate(arguments):
+        follows = arguments[place + 1 : place + 2]
+        own = argument == _REASONING and not {*follows} & {_OWN, *list_reasoning()}
+        yield f"{_REASONING}={_OWN}" if own else argument
 
 
 def parse(
@@ -24,15 +39,30 @@ def parse(
     tools: Annotated[
         str | None, typer.Option(metavar="FILE", help="JSON: the request's list of tools.")
     ] = None,
+    reasoning: Annotated[
+        str | None,
+        typer.Option(
+            _REASONING,
+            metavar="[STYLE]",
+            help="Tell thoughts from text: in the format's own style, or in this one.",
+            autocompletion=complete_reasoning,
+        ),
+    ] = None,
+    in_reasoning: Annotated[
+        bool, typer.Option("--in-reasoning", help="The text begins inside of thoughts.")
+    ] = False,
     deltas: Annotated[bool, typer.Option("--deltas", help="Print OpenAI's deltas.")] = False,
     chunk: Annotated[int, typer.Option(min=0, help="Characters at a time; 0 is all.")] = 0,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> int:
-    """Show what toolwire makes of a model's output: its text and its calls.
+    """Show what toolwire makes of a model's output: its thoughts, its text and its calls.
 
     The exit code is 1 where a call is not finished or its arguments are not a JSON object.
     """
-    stream = DeltaStream(name, read_tools(tools) if tools else None)
+    style = True if reasoning == _OWN or (in_reasoning and reasoning is None) else reasoning
+    stream = DeltaStream(
+        name, read_tools(tools) if tools else None, reasoning=style, in_reasoning=in_reasoning
+    )
     text = read_text(source)
     size = chunk or max(1, len(text))
     sent = []
@@ -43,7 +73,7 @@ def parse(
             typer.echo(json.dumps(delta, ensure_ascii=False))
     message = accumulate(sent)
     if not deltas:
-        typer.echo(_as_json(message) if json_ else _as_table(message))
+        typer.echo(_as_json(message, style is not None) if json_ else _as_table(message))
     return FINDINGS if any(problem(call) for call in message.tool_calls) else 0
 
 
@@ -56,16 +86,20 @@ def problem(call: ToolCall) -> str:
     return ""
 
 
-def _as_json(message: Message) -> str:
+def _as_json(message: Message, reasoning: bool) -> str:
     calls = [
         {"name": c.name, "arguments": c.arguments, "problem": problem(c) or None}
         for c in message.tool_calls
     ]
-    return as_json({"content": message.content, "tool_calls": calls})
+    shown = {"content": message.content, "tool_calls": calls}
+    if reasoning or message.reasoning is not None:
+        shown = {"reasoning": message.reasoning, **shown}
+    return as_json(shown)
 
 
 def _as_table(message: Message) -> str:
-    parts = [message.content] if message.content else []
+    parts = [faint(f"REASONING\n{message.reasoning}")] if message.reasoning else []
+    parts += [message.content] if message.content else []
     if message.tool_calls:
         rows = [("CALL", "ARGUMENTS", "PROBLEM")]
         rows += [(c.name, c.arguments, problem(c)) for c in message.tool_calls]

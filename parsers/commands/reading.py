@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import ToolwireError
 from ..formats import list_formats
+from ..formats.reasoning import list_reasoning
 from ..formats.user_files import load_user_formats
 from ..templates import list_templates
 
@@ -49,6 +50,15 @@ def complete_format(incomplete: str) -> list[str]:
     """Names for the shell's completion, which runs no command: the user's formats are not read yet."""
     load_user_formats(complain=lambda sentence: None)
     return [name for name in list_formats(aliases=True) if name.startswith(incomplete)]
+
+
+def complete_reasoning(incomplete: str) -> list[str]:
+    return [name for name in list_reasoning() if name.startswith(incomplete)]
+
+
+def complete_reasoning_parser(incomplete: str) -> list[str]:
+    names = (f"toolwire_{name}" for name in list_reasoning())
+    return [name for name in names if name.startswith(incomplete)]
 
 
 def complete_template(incomplete: str) -> list[str]:

@@ -10,8 +10,12 @@ import typer
 
 from .. import templates
 from ..errors import ToolwireError
+from ..formats.reasoning import get_reasoning
 from .output import FINDINGS, as_json, colours, complain, table, write
 from .reading import complete_template, is_objects, read_json
+
+#: What `render` has arguments of its own for.
+_ARGUMENTS = frozenset({"messages", "tools", "add_generation_prompt", "continue_final_message"})
 
 
 def template(
@@ -51,6 +55,7 @@ def _describe(chosen: templates.ChatTemplate) -> dict[str, Any]:
         "trained": chosen.trained,
         "format": chosen.format,
         "parser": chosen.parser,
+        "reasoning": chosen.reasoning,
         "path": str(chosen.path),
     }
 
@@ -89,6 +94,7 @@ def render(
     request = _read_request(chat)
     continue_final = continue_final or bool(request.get("continue_final_message"))
     generation_prompt = generation_prompt and request.get("add_generation_prompt") is not False
+    variables = _variables(request)
     try:
         prompt = templates.render(
             name,
@@ -96,10 +102,13 @@ def render(
             request.get("tools"),
             add_generation_prompt=generation_prompt and not continue_final,
             continue_final_message=continue_final,
+            **variables,
         )
     except ToolwireError as error:
         return complain(f"{chat} can't be rendered: {error}", FINDINGS)
-    write(_highlighted(prompt, chosen.markers) + "\n" if colours() else prompt)
+    style = get_reasoning(chosen.reasoning)
+    markers = (*chosen.markers, *style.open, *style.close)
+    write(_highlighted(prompt, markers) + "\n" if colours() else prompt)
     return 0
 
 
@@ -116,6 +125,18 @@ def _read_request(source: str) -> dict[str, Any]:
     if request.get("tools") and not is_objects(request["tools"]):
         raise ToolwireError(f'{source} has wrong "tools": they must be a list of objects')
     return request
+
+
+def _variables(request: dict[str, Any]) -> dict[str, Any]:
+    """What a server hands to the template from a request's fields, besides the conversation."""
+    given = request.get("chat_template_kwargs") or {}
+    if not isinstance(given, dict):
+        raise ToolwireError('The "chat_template_kwargs" of a request must be an object')
+    if given.keys() & _ARGUMENTS:
+        names = ", ".join(sorted(given.keys() & _ARGUMENTS))
+        raise ToolwireError(f'{names} can\'t be in "chat_template_kwargs": say it in the request')
+    effort = request.get("reasoning_effort")
+    return given if effort is None else {"reasoning_effort": effort} | given
 
 
 def _highlighted(prompt: str, markers: Sequence[str]) -> str:

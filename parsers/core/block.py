@@ -18,21 +18,32 @@ from typing import Final, TypeAlias
 
 #: What a shape can report.
 Seen: TypeAlias = int
-LIST: Final = 0  # a list of calls begins
-FENCE: Final = 1  # a code fence begins
-MARKER: Final = 2  # what follows can only be calls
+FENCE: Final = 0  # a code fence begins
+MARKER: Final = 1  # what follows can only be calls
 
 
 class Block:
     """Levels of wrappers are bits, the outermost the lowest."""
 
-    __slots__ = ("bare", "fenced", "left_open", "listed", "marked", "opened", "siblings")
+    __slots__ = (
+        "bare",
+        "fenced",
+        "in_list",
+        "left_open",
+        "list_mark",
+        "listed",
+        "marked",
+        "opened",
+        "siblings",
+    )
 
     def __init__(self) -> None:
         self.bare = False  # it has no wrapper
         self.marked = False  # … but a marker of its own
         self.fenced = False  # a code fence in it is open
         self.listed = False  # a list in it is open
+        self.list_mark = 0  # where in the held text it begins, …
+        self.in_list = False  # … or whether all of that stands in it
         self.siblings = False  # another call may follow
         self.opened = 0  # the wrappers around it
         self.left_open = 0  # those that its calls have left open, also in prose later
@@ -52,10 +63,17 @@ class Block:
         if not self.left_open:
             self.bare = self.siblings = False
 
+    def begin_list(self, mark: int) -> None:
+        self.listed = True
+        self.in_list = False
+        self.list_mark = mark
+
+    def go_on_in_list(self) -> None:
+        """What is held from here on stands in the list, if one is open."""
+        self.in_list = True
+
     def saw(self, what: Seen) -> None:
-        if what == LIST:
-            self.listed = True
-        elif what == FENCE:
+        if what == FENCE:
             self.fenced = True
         else:
             self.marked = True

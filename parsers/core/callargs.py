@@ -9,32 +9,56 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from ..schema.kinds import Kind, encode
 from ..schema.tools import Tool
 from .delimiters import Delimiters
-from .loose import Dialect, LooseReader, literal, unfinished
-from .names import LONGEST, word_ahead
+from .loose import Dialect, LooseReader
+from .names import IN_NAME, LETTERS, LONGEST, word_ahead
 from .object_builder import ObjectBuilder
 from .sinks import Pieces, Sink
 from .window import Step, Window
+from .words import LITERAL_WORDS, is_prefix, is_raw, literal, unfinished
 
-#: a keyword; its equals sign, if there is one, or two, which are no sign of a keyword
+#: a keyword; its equals sign, if there is one, or two, which are no sign of a keyword; or a colon, if it
+#: looks like one
 _KEYWORD: Final = re.compile(
-    rf"([A-Za-z_][A-Za-z0-9_.-]{{0,{LONGEST}}})[ \t]{{0,{LONGEST}}}(={{0,2}})"
+    rf"([A-Za-z_{LETTERS}]{IN_NAME}{{0,{LONGEST}}})[ \t]{{0,{LONGEST}}}"
+    r"""(:(?=[\s"'\[{(0-9+-]|\Z)|={0,2})"""
 ).match
-_LITERAL_START: Final = frozenset("\"'-0123456789[{(")
-_LITERAL_WORDS: Final = frozenset({"true", "false", "null", "True", "False", "None"})
+_IN_NAME: Final = re.compile(f"{IN_NAME}*").match
+#: a key in quotes, and its colon; the beginning of one at the end of the text
+_QUOTED_KEY: Final = re.compile(
+    rf"""(?:"({IN_NAME}{{1,64}})"|'({IN_NAME}{{1,64}})')\s{{0,16}}:"""
+).match
+_QUOTED_KEY_BEGUN: Final = re.compile(rf"""["']({IN_NAME}{{0,64}})(?:["']\s{{0,16}})?\Z""").match
+#: the first key of an object, and its colon; the beginning of one
+_FIRST_KEY: Final = re.compile(
+    r"""\{\s{0,64}(?:"([^"\\\n]{1,64})"|'([^'\\\n]{1,64})')\s{0,16}:"""
+).match
+_FIRST_KEY_BEGUN: Final = re.compile(
+    r"""\{\s{0,64}(?:"[^"\\\n]{0,64}(?:"\s{0,16})?|'[^'\\\n]{0,64}(?:'\s{0,16})?)?\Z"""
+).match
+#: what stands behind an argument
+_ENDS: Final = (",", ")")
+_STRING_START: Final = frozenset("\"'rbufRBUF")
+_LITERAL_START: Final = frozenset("\"'-+.0123456789[{(")
 
 
 def keyword_ahead(w: Window) -> tuple[str, int] | None:
-    """The keyword that stands here and how long it is with its `=`; ("", 0) if there is none."""
+    """The keyword that stands here and how long it is with its `=`; ("", 0) if there is none, and
+    ("", -1) if that can't be told because it is too long."""
     found = _KEYWORD(w.text, w.pos)
     end = found.end() if found else w.pos
     if end == len(w.text) and not w.eof:
         return None
-    return (found[1], end - w.pos) if found and found[2] == "=" else ("", 0)
+    if found is None:
+        return "", 0
+    if found[2] == "=" or found[2] == ":":
+        return found[1], end - w.pos
+    return "", (-1 if len(found[1]) > LONGEST else 0)
 
 
 def arguments_begin(w: Window, bare_words: bool) -> Step[bool]:
@@ -44,7 +68,7 @@ def arguments_begin(w: Window, bare_words: bool) -> Step[bool]:
     """
     while (keyword := keyword_ahead(w)) is None:
         yield
-    offset = length = keyword[1]
+    offset = length = max(keyword[1], 0)
     while (c := w.peek(offset)) is None:
         yield
     while length and c.isspace() and offset < length + LONGEST:
@@ -55,7 +79,12 @@ def arguments_begin(w: Window, bare_words: bool) -> Step[bool]:
         return bool(c) and (c in _LITERAL_START or (c == ")" and not offset))
     while (word := word_ahead(w, offset)) is None:
         yield
-    return bare_words or word in _LITERAL_WORDS
+    if is_prefix(word):
+        while (c := w.peek(offset + len(word))) is None:
+            yield
+        if c and c in "\"'":
+            return True
+    return bare_words or word in LITERAL_WORDS
 
 
 class CallArguments:
@@ -66,10 +95,11 @@ class CallArguments:
         window: Window,
         delimiters: Delimiters,
         dialect: Dialect,
+        name: str,
         tool: Tool,
+        tools: Mapping[str, Tool] | None,
         sink: Sink,
         *,
-        declared: bool,
         text_like: bool,
     ) -> None:
         """`text_like`: call text, where a declared type wins over quotes, and positional values of a
@@ -77,26 +107,32 @@ class CallArguments:
         self.window = window
         self.loose = LooseReader(window, delimiters, dialect)
         self.tool = tool
-        self.declared = declared
+        self.tools: Mapping[str, Tool] = tools or {}
+        self.declared = name in self.tools
         self.text_like = text_like
         self.sink = sink
         self.object = ObjectBuilder(sink)
         self.position = 0
+        #: what may end the arguments without a parenthesis
+        self.special = self.loose.initials
 
     def read(self) -> Step[bool]:
-        """Behind the parenthesis: read up to the closing one. Returns whether it came."""
-        w = self.window
+        """Behind the parenthesis: read up to the closing one. Returns whether it came.
+
+        Where it is missing, the call ends with its line, or before a call to a declared tool that
+        begins a later one."""
+        w, special = self.window, self.special
         while True:
-            while w.space() is None:
+            while (space := w.space()) is None:
                 yield
-            while (c := w.peek()) is None:
-                yield
-            if not c:
-                return False
-            if self.loose.delimited:
+            c = w.text[w.pos : w.pos + 1]  # it is there, or the message is over
+            if c == "#":
+                space += yield from self._comments()
+                c = w.text[w.pos : w.pos + 1]
+            if c in special:
                 while (cut_off := self.loose.at_delimiter()) is None:
                     yield
-                if cut_off:
+                if cut_off or not c or c in "]}":
                     return False
             if c == ")":
                 w.take(w.pos + 1)
@@ -104,26 +140,96 @@ class CallArguments:
                 return True
             if c == ",":
                 w.take(w.pos + 1)
-            elif c == "{" and not self.position and not self.object.keys:
-                return (yield from self._whole_object())
+            elif "\n" in space and self.object.keys and (yield from self._call_begins()):
+                w.unread(space)
+                return False
+            elif c == "{" and not self.object.keys:
+                if not (yield from self._object_first()):
+                    return False
             elif not (yield from self._argument()):
                 return False
 
-    def _whole_object(self) -> Step[bool]:
-        """One positional object is the arguments."""
+    def _blank(self) -> Step[str]:
+        """Read whitespace and comments, up to a character that is none, or the end of the message."""
         w = self.window
-        finished = yield from self.loose.container(self.sink, members=True)
-        if not finished:
-            return False
-        rest, _ = yield from self.loose.word(")")
-        rest = rest.lstrip(",").strip()
-        if rest:
-            self.sink.write(rest)
+        while (space := w.space()) is None:
+            yield
         while (c := w.peek()) is None:
             yield
-        if c == ")":
-            w.take(w.pos + 1)
+        return space + (yield from self._comments()) if c == "#" else space
+
+    def _comments(self) -> Step[str]:
+        """At a comment: read it, and all whitespace and comments behind it."""
+        w = self.window
+        pieces: list[str] = []
+        c: str | None = "#"
+        while c == "#":
+            pieces.append((yield from self.loose.comment()))
+            while (space := w.space()) is None:
+                yield
+            pieces.append(space)
+            while (c := w.peek()) is None:
+                yield
+        return "".join(pieces)
+
+    def _call_begins(self) -> Step[bool]:
+        """Whether a call to a declared tool begins here."""
+        w = self.window
+        while (name := word_ahead(w)) is None:
+            yield
+        if name not in self.tools:
+            return False
+        while (c := w.peek(len(name))) is None:
+            yield
+        return c == "("
+
+    # -- an object first ----------------------------------------------------------------------
+
+    def _object_first(self) -> Step[bool]:
+        """At a brace, before any argument: an object that stands alone is all arguments, if its first
+        key is a parameter."""
+        w, parameters = self.window, self.tool.parameters
+        while (key := _first_key(w)) is None:
+            yield
+        if parameters and key in parameters:
+            return (yield from self._members(self.loose))
+        if parameters and key:
+            return (yield from self._argument())
+        return (yield from self._any_object())
+
+    def _members(self, loose: LooseReader) -> Step[bool]:
+        """Read an object, which is not empty, as all arguments. Others may follow: whoever ends them
+        ends it, too."""
+        self.object.keys.add("")  # there are some
+        self.position = 1
+        return (yield from loose.container(self.sink, members=True, open_end=True))
+
+    def _any_object(self) -> Step[bool]:
+        """What it is shows behind it. It is kept until then."""
+        w, pieces = self.window, Pieces()
+        finished = yield from self.loose.container(pieces)
+        text = pieces.take()
+        if not finished:
+            self.sink.write(text)
+            return False
+        while (space := w.space()) is None:
+            yield
+        while (c := w.peek()) is None:
+            yield
+        if space:
+            w.unread(space)
+        if c == "," or not text.startswith("{"):
+            self._begin_positional()
+            self.sink.write(text)
+            self.sink.on_value()
+        elif text[1:-1].strip():
+            again = Window()
+            again.push(text)
+            again.finish()
+            yield from self._members(LooseReader(again, self.loose.delimiters, self.loose.dialect))
         return True
+
+    # -- one argument -------------------------------------------------------------------------
 
     def _argument(self) -> Step[bool]:
         w = self.window
@@ -131,68 +237,134 @@ class CallArguments:
             yield
         key, length = keyword
         as_text = False
-        if length:
+        if length > 0:
             w.take(w.pos + length)
+        elif length < 0:
+            key = yield from self._long_keyword()
+        elif w.text[w.pos] in "\"'":
+            key = yield from self._quoted_key()
+        if key:
             while w.space() is None:
                 yield
+            self.object.key(key)
+            self.sink.on_key(key)
         else:
-            names = self.tool.parameters
-            known = self.position < len(names)
-            key = names[self.position] if known else f"arg{self.position}"
             as_text = self.text_like and not self.declared
-            self.position += 1
-        self.object.key(key)
-        self.sink.on_key(key)
+            key = self._begin_positional()
         kind = Kind(frozenset({"string"})) if as_text else self.tool.kind(key)
         if not (yield from self._value(kind)):
             return False
         self.sink.on_value()
         return True
 
+    def _begin_positional(self) -> str:
+        """A value without a name has the next parameter's."""
+        names = self.tool.parameters
+        known = self.position < len(names)
+        key = names[self.position] if known else f"arg{self.position}"
+        self.position += 1
+        self.object.key(key)
+        self.sink.on_key(key)
+        return key
+
+    def _long_keyword(self) -> Step[str]:
+        """Read a keyword that is longer than the window should hold, and its `=`; "" if it is none."""
+        w = self.window
+        pieces: list[str] = []
+        while True:
+            end = _IN_NAME(w.text, w.pos).end()  # type: ignore[union-attr]  # always matches
+            pieces.append(w.take(end))
+            if end < len(w.text) or w.eof:
+                break
+            yield
+        while (space := w.space()) is None:
+            yield
+        while w.has(2) is None:
+            yield
+        if w.text.startswith("=", w.pos) and not w.text.startswith("==", w.pos):
+            w.take(w.pos + 1)
+            return "".join(pieces)
+        w.unread("".join([*pieces, space]))
+        return ""
+
+    def _quoted_key(self) -> Step[str]:
+        """At a quote: read a key in quotes and its colon; "" if it is none."""
+        w, names = self.window, self.tool.parameters
+        while True:
+            found = _QUOTED_KEY(w.text, w.pos)
+            if found is not None:
+                key = found[1] or found[2]
+                if names and key not in names:
+                    return ""
+                w.take(found.end())
+                return key
+            begun = None if w.eof else _QUOTED_KEY_BEGUN(w.text, w.pos)
+            if begun is None or (names and not any(name.startswith(begun[1]) for name in names)):
+                return ""
+            yield
+
     def _value(self, kind: Kind) -> Step[bool]:
         w, sink = self.window, self.sink
-        while (quote := self.loose.quote()) is None:
-            yield
-        if quote:
-            finished = yield from self._quoted(quote, kind)
-        elif w.peek() in ("[", "{", "("):
+        first = w.text[w.pos : w.pos + 1]  # whoever read what stands before it has waited for it
+        string = ("", "")
+        if first in _STRING_START:
+            while (ahead := self.loose.string_ahead()) is None:
+                yield
+            string = ahead
+        if string[1]:
+            finished = yield from self._quoted(string, kind)
+        elif first in ("[", "{", "("):
             finished = yield from self._bracketed(kind)
         else:
             finished = yield from self._word(kind)
         if not finished:
             return False
-        if (following := w.peek()) and following in ",)":
+        if w.text.startswith(_ENDS, w.pos):
             return True
-        rest, finished = yield from self.loose.word(",)")
+        space = yield from self._blank()
+        if (c := w.peek()) and c in ",)":
+            return True
+        if c and (c in "]}" or "\n" in space):
+            w.unread(space)
+            return False
+        rest, finished = yield from self.loose.word(",)", in_line=True)
         if rest:  # something behind the value: as it is written
             sink.write(f" {rest}")
         return finished
 
     def _word(self, kind: Kind) -> Step[bool]:
-        word, finished = yield from self.loose.word(",)")
-        if not finished:
-            self.sink.write(unfinished(word))
-            return False
-        while (quote := self.loose.quote()) is None:
-            yield
-        if quote:  # r"…", f'…'
-            return (yield from self._quoted(quote, kind))
-        self.sink.write(literal(word, kind))
-        return True
+        word, finished = yield from self.loose.word(",)", in_line=True)
+        self.sink.write(literal(word, kind) if finished else unfinished(word))
+        return finished
 
-    def _quoted(self, quote: str, kind: Kind) -> Step[bool]:
-        sink = self.sink
+    def _quoted(self, string: tuple[str, str], kind: Kind) -> Step[bool]:
+        """Read a string, and those that follow it with nothing but whitespace and comments between."""
+        w, loose = self.window, self.loose
+        pieces: Pieces | None = None
         if self.text_like and kind.types and "string" not in kind.types:
             pieces = Pieces()
-            closed = yield from self.loose.string(quote, pieces)
-            text = '"' + pieces.take() + '"'
-            value = kind.json_of(_decoded(text)) if closed else None
-            sink.write(value or (text if closed else text[:-1]))
-            return closed
+        sink = pieces or self.sink
         sink.write('"')
-        closed = yield from self.loose.string(quote, sink)
+        prefix, quote = string
+        while True:
+            if prefix:
+                w.take(w.pos + len(prefix))
+            closed = yield from loose.string(quote, sink, bool(prefix) and is_raw(prefix))
+            if not closed or w.text.startswith(_ENDS, w.pos):
+                break
+            space = yield from self._blank()
+            while (ahead := loose.string_ahead()) is None:
+                yield
+            prefix, quote = ahead
+            if not quote:
+                if space:
+                    w.unread(space)
+                break
         if closed:
             sink.write('"')
+        if pieces is not None:
+            text = pieces.take()
+            self.sink.write((kind.json_of(_decoded(text)) if closed else None) or text)
         return closed
 
     def _bracketed(self, kind: Kind) -> Step[bool]:
@@ -200,9 +372,19 @@ class CallArguments:
             return (yield from self.loose.container(self.sink))
         pieces = Pieces()  # a declared string: the value is text
         finished = yield from self.loose.container(pieces)
-        text = encode(pieces.take())
-        self.sink.write(text if finished else text[:-1])
+        text = pieces.take()
+        if not text.startswith('"'):
+            text = encode(text) if finished else encode(text)[:-1]
+        self.sink.write(text)
         return finished
+
+
+def _first_key(w: Window) -> str | None:
+    """The first key of the object that stands here; "" if it has none, or none that can be told."""
+    found = _FIRST_KEY(w.text, w.pos)
+    if found is not None:
+        return found[1] or found[2]
+    return "" if w.eof or not _FIRST_KEY_BEGUN(w.text, w.pos) else None
 
 
 def _decoded(text: str) -> str:

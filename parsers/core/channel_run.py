@@ -34,6 +34,14 @@ _NAMES: Final = re.compile(r"[\w.=:/ -]*").fullmatch
 _FIRST_WORDS: Final = re.compile(r"[^\s<>]{0,200}").match
 
 
+def first_words(w: Window) -> int | None:
+    """How long what stands before the first token of a header is, if this is one; None as long as that
+    may go on."""
+    found = _FIRST_WORDS(w.text, w.pos)
+    assert found is not None
+    return found.end() - w.pos if found.end() < len(w.text) or w.eof else None
+
+
 class Boundaries:
     """What ends a body, ready to be looked for. Made once for each format."""
 
@@ -86,39 +94,50 @@ class ChannelRun(Run):
         self.in_part = True
 
     def main(self, in_reasoning: bool) -> Step[None]:
-        w = self.window
-        header = "" if in_reasoning else (yield from self._first_header())
+        header = "" if in_reasoning else (yield from self.first_header())
         kind, name = (THOUGHT, "") if in_reasoning else self._meaning(header)
+        yield from self._parts(kind, name)
+        self.out.finish()
+
+    def rest(self, header: str = "") -> Step[None]:
+        """At a boundary, or behind the first header: read the rest of the message."""
+        kind, name = self._meaning(header) if header else (yield from self._next_part())
+        yield from self._parts(kind, name)
+
+    def _parts(self, kind: int, name: str) -> Step[None]:
+        """In the body of a part: read it and all that follow."""
+        w = self.window
         while True:
             w.limit(self._boundaries.limit, self._boundaries.plain)
             yield from self._body(kind, name)
             w.unlimit()
             if w.eof and w.pos == len(w.text):
-                break
+                return
             self._block = Block()
-            header = yield from self._boundary()
-            kind, name = self._meaning(header)
-            if header and kind == TEXT:
-                self.out.edge()
-        self.out.finish()
+            kind, name = yield from self._next_part()
+
+    def _next_part(self) -> Step[tuple[int, str]]:
+        """At a boundary: what follows it, and whom that calls."""
+        header = yield from self._boundary()
+        kind, name = self._meaning(header)
+        if header and kind == TEXT:
+            self.out.edge()
+        return kind, name
 
     # -- headers ------------------------------------------------------------------------------
 
-    def _first_header(self) -> Step[str]:
+    def first_header(self) -> Step[str]:
         """The header that the message begins with, if it does; the prompt may have begun it."""
         w = self.window
         while (space := w.space()) is None:
             yield
-        while True:
-            found = _FIRST_WORDS(w.text, w.pos)
-            assert found is not None
-            token = self._boundaries.starts.here(w, found.end() - w.pos)
-            if token is not None and (found.end() < len(w.text) or w.eof):
-                break
+        while (length := first_words(w)) is None:
+            yield
+        while (token := self._boundaries.starts.here(w, length)) is None:
             yield
         is_for_somebody = token and self._boundaries.recipient.match(w.text, w.pos)
         self.out.content(space[:-1] if is_for_somebody and space[-1:] == " " else space)
-        return (yield from self._header(found.end() - w.pos)) if token else ""
+        return (yield from self._header(length)) if token else ""
 
     def _boundary(self) -> Step[str]:
         """At a boundary: read the header, or the token that ends a part."""

@@ -4,12 +4,13 @@
       ▲                 │ not a call            │ closer, sibling: stays in `after`
       └─────────────────┘                       └ opener: the next block
 
-* **prose** passes text on as content and looks for what may begin a call: an opener anywhere, or, in
-  formats that need none, the right character at the start of a line.
+* **prose** passes text on as content and looks for what may begin a call (`core/prose.py`).
 * **block** holds everything from the opener on until its shape has seen enough for a call. If that
   never happens, all of it was prose.
 * **after** a call, closers, separators and whitespace are markup. Text is content; the block's own
   closer still counts when it comes behind such text, a closer without a block is content.
+
+In a list, a member that is no call takes nobody with it: prose goes on up to the next member.
 
 `Run` is one message on its way through that picture. It alone changes the `Block`.
 
@@ -21,15 +22,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ..events import Content, Event, Reasoning
+from ..events import Event
 from ..schema.tools import UNDECLARED, Tool
 from .block import FENCE, Block, Seen
 from .format import Format
 from .literals import Literals
+from .names import word_ahead
+from .open_list import OpenList
 from .outgoing import Outgoing
+from .prose import Prose
 from .reasoning import ReasoningStyle
-from .thoughts import Thoughts
-from .triggers import INDENT, MARKERS, THOUGHT
+from .triggers import MARKERS, MEMBER
 from .window import Step, Window
 
 if TYPE_CHECKING:
@@ -53,6 +56,11 @@ class ShapeReader:
 
     def __init__(self, shape: Shape) -> None:
         self.separators: str = shape.separators
+        #: what a list of calls may have in it: strings in these quotes, comments
+        self.quotes = '"'
+        self.comments = False
+        #: names that say that no call follows, but text
+        self.text_names: tuple[str, ...] = ()
 
     def run(
         self,
@@ -68,6 +76,11 @@ class ShapeReader:
         """Whether a call can begin with `character`."""
         return False
 
+    def begins(self, window: Window) -> bool | None:
+        """Whether the first call of a block can begin at the reading position, written as this shape
+        has it and not as a model does that drifts; None as long as the text does not tell."""
+        return True
+
     def read(self, run: Run) -> Step[Outcome]:
         """Read one call at the reading position."""
         yield from ()
@@ -79,7 +92,7 @@ class ShapeReader:
         return NOTHING
 
 
-class Run:
+class Run(Prose):
     """One message being read in one format."""
 
     def __init__(
@@ -89,19 +102,9 @@ class Run:
         window: Window,
         style: ReasoningStyle | None,
     ) -> None:
-        self.format = format
-        self.shape: ShapeReader = format.reading
-        self.delimiters = format.delimiters
-        self.tools = tools
-        self.window = window
-        self.out = Outgoing()
-        self.thoughts = Thoughts(style, format.triggers(style))
-        self._block = Block()
+        super().__init__(format, tools, window, style)
         self._innermost = 1 << len(format.wrappers) >> 1
         self.in_part = False  # the body of a part, which ends where the message does
-        self.line_start = True  # only indentation stands between a line's start and here
-        self._bare = format.bare  # a call may begin where a line does
-        self._lines_count = format.bare or style is not None  # whether that matters
         self._before_trial: tuple[Outgoing, Block] = (self.out, self._block)
 
     # -- what shapes ask ----------------------------------------------------------------------
@@ -115,6 +118,11 @@ class Run:
     def unmarked(self) -> bool:
         """Whether nothing but its looks tells a call from prose in the block at hand."""
         return self._block.bare and not self._block.marked
+
+    @property
+    def listed(self) -> bool:
+        """Whether a list of calls is open in the block at hand."""
+        return self._block.listed
 
     @property
     def opened(self) -> int:
@@ -141,23 +149,51 @@ class Run:
     def saw(self, what: Seen) -> None:
         self._block.saw(what)
 
-    def skip_fence(self) -> Step[None]:
-        """At a backtick: read the first line of a code fence, if that is one."""
-        w = self.window
+    def begin_list(self, mark: int) -> None:
+        """A list of calls begins at this place of the held text."""
+        self._block.begin_list(mark)
+
+    def gap(self, space: str) -> None:
+        """Whitespace behind a call, of which it is not known yet what it is."""
+        self.out.gap(space)
+        self.note_line(space)
+
+    def skip_fence(self) -> Step[bool]:
+        """At a backtick: read the first line of a code fence, a word at most. Returns whether there is
+        one that may have calls in it: where prose has a fence open, this one closes it."""
+        w, block = self.window, self._block
         while (fence := _FENCE.here(w)) is None:
             yield
         if not fence:
-            return
+            return False
         w.take(w.pos + 3)
-        self._block.saw(FENCE)
+        if block.bare and self.thoughts.in_fence:
+            return False
+        block.saw(FENCE)
         for _ in range(_LONGEST_FENCE_INFO):
             while (c := w.peek()) is None:
                 yield
-            if c in ("", "\n", "{", "[", "`"):
+            if not c or c.isspace() or c in "{[`":
                 break
             w.take(w.pos + 1)
         while w.space() is None:
             yield
+        return True
+
+    def end_fence(self) -> Step[None]:
+        """Inside a call: read the end of the code fence that its arguments stood in, if it comes."""
+        w, block = self.window, self._block
+        if not block.fenced:
+            return
+        while (space := w.space()) is None:
+            yield
+        while (fence := _FENCE.here(w)) is None:
+            yield
+        if fence:
+            w.take(w.pos + 3)
+            block.fenced = False
+        elif space:
+            w.unread(space)
 
     def commit(self) -> None:
         """What is held is the markup of a call, but for what was set aside."""
@@ -185,14 +221,6 @@ class Run:
         text = self.window.release()
         self.say(text)
         self.note_line(text)
-
-    def say(self, text: str) -> None:
-        """Text that is no part of a call."""
-        if self.thoughts.active:
-            self.out.reasoning(text)
-        else:
-            self.out.content(text)
-            self.thoughts.note(text, self.line_start)
 
     # -- calls on trial -----------------------------------------------------------------------
 
@@ -226,6 +254,8 @@ class Run:
         if in_reasoning:
             yield from self.thoughts.from_the_start(self)
         at_opener = False
+        if self.format.prompt_opens and not in_reasoning:
+            at_opener = yield from self._opened_by_prompt()
         while True:
             trigger = "open" if at_opener else (yield from self._prose())
             at_opener = False
@@ -235,97 +265,63 @@ class Run:
                 self.thoughts.read_marker(self, trigger)
             elif trigger == "close":
                 at_opener = yield from self._after()
+            elif trigger == MEMBER:
+                at_opener = yield from self._read_member()
             elif self.thoughts.active:
                 yield from self.thoughts.read_call(self)
             else:
                 at_opener = yield from self.read_block()
         self.out.finish()
 
-    def _prose(self) -> Step[str]:
-        """Pass text on until something may begin a call; says what, and reads none of it."""
+    def _opened_by_prompt(self) -> Step[bool]:
+        """Where the message begins: read the call whose opener the prompt has written, if it is one.
+        That takes a name that is known, and its line. Returns whether it ends at the next opener."""
         w = self.window
-        while True:
-            kind, end = self._find_trigger(w.text, w.pos)
-            if end > w.pos:
-                self._text(w.take(end))
-            if kind == "text":
-                continue
-            if kind and kind != "cut" and kind != "cutbare":
-                return kind
-            if w.stopped or w.eof:
-                self._text(w.take(len(w.text)))
-                return THOUGHT if w.stopped else "end"
-            if w.pos == len(w.text) and not self.thoughts.in_code:
-                w.wait_with(self._fast_path)
+        while (name := word_ahead(w)) is None:
             yield
-
-    def _fast_path(self, chunk: str) -> list[Event] | None:
-        """The fast path in prose."""
-        triggers, out = self.thoughts.triggers, self.out
-        if not triggers.plain(chunk):
-            return None
-        if not self.line_start:
-            if not out.thinking:
-                if out.in_prose and not chunk[-1].isspace():
-                    return [Content(chunk)]  # as nearly every token of an answer
-            elif out.in_thoughts and not chunk[-1].isspace():
-                return [Reasoning(chunk)]
-        elif self._bare and triggers.line_start.match(chunk):
-            return None
-        return self._said(chunk)
-
-    def _said(self, chunk: str) -> list[Event]:
-        """The events of a chunk that is content, all of it."""
-        self._text(chunk)
-        return self.out.take_events()
-
-    def _find_trigger(self, text: str, start: int) -> tuple[str, int]:
-        """What may begin a call, and where: an opener, a closer that counts, a bare call. Or a marker of
-        thoughts; one that does not count is text, up to its end."""
-        thoughts = self.thoughts
-        triggers = thoughts.triggers
-        if self.line_start and self._bare:
-            bare = triggers.line_start.match(text, start)
-            if bare is not None:
-                return ("bare" if bare.lastindex == 1 else "cut"), bare.end()
-        while (found := triggers.anywhere.search(text, start)) is not None:
-            kind = triggers.kinds[found.lastindex or 0]
-            if kind == "bare" or kind == "cutbare":
-                return kind, found.end()
-            if kind in MARKERS:
-                if thoughts.counts(self, kind, found[0], text[self.window.pos : found.start()]):
-                    return kind, found.start()
-                return "text", found.end()
-            if kind != "close" or (self._block.left_open and not thoughts.active):
-                return kind, found.start()
-            start = found.end()
-        return "", len(text)
-
-    def _text(self, text: str) -> None:
-        self.say(text)
-        if self._lines_count:
-            self.note_line(text)
-        else:
-            self.line_start = False
-
-    def note_line(self, text: str) -> None:
-        """Keep track of where a line begins."""
-        if self.line_start or "\n" in text:
-            _, newline, tail = text.rpartition("\n")
-            self.line_start = not tail.strip(INDENT) and (bool(newline) or self.line_start)
+        while (c := w.peek(len(name))) is None:
+            yield
+        self._block.begin()
+        if c not in ("\r", "\n") or not (self.allowed(name) or name in self.shape.text_names):
+            return False
+        w.hold()
+        self._block.open(len(self.format.wrappers) - 1)
+        return (yield from self._read_first_call())
 
     def read_block(self) -> Step[bool]:
         """At an opener, or where a bare call may begin. Returns whether it ends at the next opener."""
         yield from self._read_openers()
+        return (yield from self._read_first_call())
+
+    def _read_member(self) -> Step[bool]:
+        """At the next member of a list in which one before it was no call. All that is known of the
+        block still holds."""
+        self.window.hold()
+        self._block.go_on_in_list()
+        return (yield from self._read_first_call())
+
+    def _read_first_call(self) -> Step[bool]:
         while True:
             outcome = yield from self.shape.read(self)
             if outcome == CALL:
                 self._block.left_open = self._block.opened
                 self.line_start = False
-                return (yield from self._after())
+                ends_at_opener = yield from self._after()
+                if self._block.fenced:
+                    self.thoughts.fence_goes_on()
+                return ends_at_opener
             if outcome == NOTHING or not (yield from self._held_sibling()):
-                self.release()
+                self._no_call()
                 return False
+
+    def _no_call(self) -> None:
+        """What is held is prose. If a list was begun in it, its next member may be a call."""
+        block, w = self._block, self.window
+        if block.listed:
+            inside = block.in_list
+            self._open_list = OpenList(self.shape.quotes, self.shape.comments, inside)
+            self._open_list.read(w.held_since(0 if inside else block.list_mark))
+        self.release()
 
     def _read_openers(self) -> Step[None]:
         """Begin a block: read the wrappers' openers, outermost first, if there are any."""
@@ -365,7 +361,9 @@ class Run:
             return False
         while (closer := self.closer()) is None:
             yield
-        return not closer and self.shape.may_start(c)
+        while (opener := self.delimiters.opens.here(w)) is None:
+            yield
+        return not closer and not opener and self.shape.may_start(c)
 
     def _after(self) -> Step[bool]:
         """Behind a call, or at a closer in prose: read what is still markup. Returns whether that
@@ -375,8 +373,7 @@ class Run:
             while (space := w.space()) is None:
                 yield
             if space:
-                out.gap(space)
-                self.note_line(space)
+                self.gap(space)
             while (closer := delimiters.closes.here(w)) is None:
                 yield
             if closer:
@@ -427,13 +424,14 @@ class Run:
                 block.listed = False
                 block.siblings = block.siblings and shape.may_start("[")
             return True
-        if block.bare and not block.listed and self.out.gap_has_newline():
+        if block.bare and not (block.listed or block.fenced) and self.out.gap_has_newline():
             return False  # nothing but lines in common: a block of its own
         return (yield from self._sibling())
 
     def _sibling(self) -> Step[bool]:
         w, block = self.window, self._block
         w.hold()
+        block.go_on_in_list()
         if block.bare and w.text[w.pos] in ",;":
             w.take(w.pos + 1)
             while w.space() is None:
@@ -446,7 +444,7 @@ class Run:
             outcome = yield from self.shape.read(self)
         if outcome == NOTHING:
             self.out.gap_is_content()
-            self.release()
+            self._no_call()
             return False
         self.out.gap_is_markup()
         if outcome == OTHER:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import ToolwireError
 from .channels import Channels
 from .delimiters import Delimiters
-from .layout import Layout
+from .layout import IdStyle, Layout
 from .literals import Levels, is_special, without_suffix
 from .reasoning import ReasoningStyle
 from .shape import Shape, check_spellings
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _THINK = ReasoningStyle("think")
+_OPENAI_IDS = IdStyle()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +64,18 @@ class Format:
     #: marks inside of text that are none of it, such as a citation's
     annotations: tuple[str, ...] = ()
     inline: bool = False
+    #: what the ids of its calls look like
+    ids: IdStyle = _OPENAI_IDS
+    #: whose models write it, and since which year: "Kimi 2026"
+    family: str = ""
+    #: the prompt may have opened the first call: the text begins with its name
+    prompt_opens: bool = False
 
     @property
     def written(self) -> Layout:
         """The layout, where there is one."""
         if self.layout is None:
-            raise ToolwireError(
-                f"The format {self.name} does not say how its calls are laid out, so they can be read, "
-                "but not written: give it a layout."
-            )
+            raise ToolwireError(self.shape.no_layout(self.name))
         return self.layout
 
     @cached_property
@@ -104,16 +108,18 @@ class Format:
         """What reads its calls."""
         return self.shape.read()
 
-    def triggers(self, style: ReasoningStyle | None) -> ReasoningTriggers:
-        """What prose and thoughts are searched for, where thoughts are marked in this style."""
-        found = self._triggers.get(style)
+    def triggers(self, style: ReasoningStyle | None, declared: bool) -> ReasoningTriggers:
+        """What prose and thoughts are searched for, where thoughts are marked in this style. `declared`:
+        the names of tools are known."""
+        kept = self._triggers[declared]
+        found = kept.get(style)
         if found is None:
-            found = self._triggers[style] = ReasoningTriggers(self, style)
+            found = kept[style] = ReasoningTriggers(self, style, declared)
         return found
 
     @cached_property
-    def _triggers(self) -> dict[ReasoningStyle | None, ReasoningTriggers]:
-        return {}
+    def _triggers(self) -> tuple[dict[ReasoningStyle | None, ReasoningTriggers], ...]:
+        return {}, {}
 
     @cached_property
     def level_of(self) -> Levels:

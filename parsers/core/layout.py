@@ -14,8 +14,9 @@ own chat template writes. Calls are written by it and grammars are made of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from ..errors import ToolwireError
@@ -44,6 +45,51 @@ class CallId:
             raise ToolwireError(
                 f"CallId.place must be one of {', '.join(PLACES)}, not {self.place!r}."
             )
+
+
+#: Fewer ids than this, and calls would come to have the same one.
+_ENOUGH_IDS = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class IdStyle:
+    """What the ids of calls look like, for whoever has to make one: models are shown them on the next
+    turn, and some templates refuse others. An id that the model itself wrote is kept.
+
+    In the template `{random}` stands for characters of the alphabet, `{name}` for the tool's name, and
+    `{index}` for the call's number, counted from 0 through all of the conversation.
+    """
+
+    template: str = field(default="call_{random}", metadata={"alone": True})
+    alphabet: str = "0123456789abcdef"
+    length: int = 24
+
+    def __post_init__(self) -> None:
+        unknown = set(re.findall(r"{(\w*)}", self.template)) - {"random", "name", "index"}
+        if unknown:
+            raise ToolwireError(
+                f"IdStyle.template can't have {{{min(unknown)}}}: use {{random}}, {{name}} and "
+                "{index}."
+            )
+        if "{random}" not in self.template and not self.counted:
+            raise ToolwireError(
+                "IdStyle.template gives all calls the same id: put {random} or {index} into it."
+            )
+        if len(set(self.alphabet)) ** min(max(self.length, 0), 64) < _ENOUGH_IDS:
+            raise ToolwireError(
+                "IdStyle has too few ids: give it a longer alphabet, or a greater length."
+            )
+
+    @property
+    def counted(self) -> bool:
+        """Whether the call's number is in the id."""
+        return "{index}" in self.template
+
+    def fill(self, random: str, name: str, index: int) -> str:
+        """The id with these in their places."""
+        # One after the other, and the name last: what it holds is not looked into.
+        made = self.template.replace("{random}", random).replace("{index}", str(index))
+        return made.replace("{name}", name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from .window import Matches, Window
 
@@ -31,6 +31,9 @@ def is_special(literal: str) -> bool:
     it."""
     return SPECIAL_TOKEN.search(literal) is not None
 
+
+#: What may follow each character: literals by what they begin with.
+Branches: TypeAlias = dict[str, "Branches"]
 
 #: In a spelling, the place of a suffix.
 SUFFIX: Final = "{:SUFFIX}"
@@ -61,9 +64,27 @@ def beginning(literal: str) -> str:
     return pattern[len(_CUT_SUFFIX) : -1]
 
 
+def beginnings(literals: Iterable[str]) -> list[str]:
+    """Patterns for every proper, non-empty beginning of any of `literals`. What several begin with is
+    there once: with many literals, that makes patterns small."""
+    spellings = dict.fromkeys(literals)
+    shared: Branches = {}
+    for literal in spellings:
+        node = shared
+        for character in "" if SUFFIX in literal else literal[:-1]:
+            node = node.setdefault(character, {})
+    patterns = [re.escape(character) + _rest(node) for character, node in shared.items()]
+    return patterns + [beginning(literal) for literal in spellings if SUFFIX in literal]
+
+
+def _rest(node: Branches) -> str:
+    branches = [re.escape(character) + _rest(more) for character, more in node.items()]
+    return f"(?:{'|'.join(branches)})?" if branches else ""
+
+
 def cut_off(literals: Iterable[str]) -> str:
     """A pattern for the beginning of any of `literals` at the end of the text."""
-    patterns = [p for p in map(beginning, literals) if p]
+    patterns = beginnings(literals)
     return rf"(?:{'|'.join(patterns)})\Z" if patterns else ""
 
 
@@ -90,7 +111,7 @@ def first_of(literals: Iterable[str], characters: str = "") -> re.Pattern[str]:
     """
     spellings = Literals(literals).spellings
     branches = [f"{pattern_of(spelling)}()" for spelling in spellings]
-    branches += [rf"{beginning(spelling)}\Z()" for spelling in spellings if len(spelling) > 1]
+    branches += [rf"{begun}\Z()" for begun in beginnings(spellings)]
     branches += map(re.escape, characters)
     return re.compile("|".join(branches) or r"(?!)")
 
@@ -115,7 +136,7 @@ class Literals:
         ]
         patterned = self.spellings if self._suffixed else ()
         self._matches: Final = re.compile(any_of(patterned))
-        begun = "|".join(filter(None, map(beginning, patterned)))
+        begun = "|".join(beginnings(patterned))
         self._begun: Final[Matches] = re.compile(begun).fullmatch
 
     def __bool__(self) -> bool:

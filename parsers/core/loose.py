@@ -7,45 +7,51 @@ however deep it is nested, and nothing is read twice.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from ..schema.kinds import Kind, encode, json_type, python_word
-from .containers import KNOWN_WORD, STRUCTURE, Nesting, Tokens, here_or_cut
+from ..schema.kinds import Kind, encode
+from .containers import Nesting
 from .delimiters import Delimiters, closer_in_string
 from .literals import Literals, any_of, cut_off
+from .names import IN_NAME
 from .sinks import Sink
+from .tokens import STRUCTURE, Tokens, here_or_cut
 from .window import FastPath, Step, Window
+from .words import is_literal, is_prefix, is_raw, literal, unfinished
 
 _ESCAPE_LENGTH: Final = {"x": 2, "u": 4, "U": 8}
 _SAME_IN_JSON: Final = frozenset('"\\/bfnrt')
 _PYTHON_ONLY: Final = {"a": "\a", "v": "\v", "'": "'"}
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
+_PREFIX: Final = re.compile("[rbufRBUF]{1,2}").match
+_PREFIX_LETTERS: Final = frozenset("rbufRBUF")
+#: Longer words are neither numbers nor what stands before a quote.
+_LONGEST: Final = 400
+_NO_STRING: Final = ("", "")
 _OCTAL: Final = re.compile(r"[0-7]{1,3}")
-_PREFIXES: Final = frozenset({"r", "b", "u", "f", "rb", "br", "R", "B", "U", "F"})
-_KNOWN_WORD: Final = re.compile(KNOWN_WORD).fullmatch
-_PYTHON_NUMBER: Final = re.compile(
-    r"[-+]?(?:0[xXoObB][0-9a-fA-F_]+|(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9_]+)(?:[eE][-+]?[0-9_]+)?)"
-)
 
 
 class Dialect:
     """How strings are quoted, and whether the output keeps the model's own spacing."""
 
-    __slots__ = ("escapes", "quotes", "spacing_kept")
+    __slots__ = ("python", "quotes", "raw", "spacing_kept")
 
     def __init__(
         self,
         quotes: tuple[str, ...] = ('"""', "'''", '"', "'"),
-        escapes: bool = True,
+        raw: tuple[str, ...] = (),
+        python: bool = True,
         spacing_kept: bool = True,
     ) -> None:
+        """`raw`: the quotes of strings in which nothing is escaped. `python`: comments, sets,
+        parentheses, prefixes and strings in a row mean what they mean there."""
         self.quotes = quotes
-        self.escapes = escapes
+        self.raw = raw
+        self.python = python
         self.spacing_kept = spacing_kept
 
 
@@ -54,8 +60,13 @@ class _Patterns:
     quotes: Literals
     strings: dict[str, re.Pattern[str]]  # what to stop at inside a string, by its quote
     words: re.Pattern[str]  # what to stop at inside a word
+    initials: frozenset[
+        str
+    ]  # what ends the values of a call: delimiters, closing brackets, the end
     delimiter: re.Pattern[str] | None  # a delimiter of the format, or what may become one
     tokens: Tokens  # what is sure inside a container
+    next_key: re.Pattern[str]  # a comma and the next key with its colon, or the end of an object
+    next_key_begun: re.Pattern[str]  # the beginning of that, at the end of the text
 
 
 @lru_cache(maxsize=256)
@@ -67,7 +78,7 @@ def _patterns(dialect: Dialect, delimiters: Delimiters) -> _Patterns:
         parts = [
             f"{re.escape(quote)}(?P<quote>)",
             f"(?:{any_of(closes)})(?P<close>)" if closes else "",
-            r"\\(?P<escape>)" if dialect.escapes else "",
+            r"\\(?P<escape>)" if quote not in dialect.raw else "",
             f"{cut}(?P<cut>)" if (cut := cut_off([*closes, quote])) else "",
         ]
         strings[quote] = re.compile("|".join(part for part in parts if part))
@@ -75,29 +86,50 @@ def _patterns(dialect: Dialect, delimiters: Delimiters) -> _Patterns:
     parts = [
         f"(?P<stop>{any_of(stops)})" if stops else "",
         f"(?P<cut>{cut})" if (cut := cut_off(stops)) else "",
-        r"(?P<punctuation>[,:()\[\]{}\"'])",
+        r"(?P<punctuation>[,:()\[\]{}\"'#\n])"
+        if dialect.python
+        else r"(?P<punctuation>[,:()\[\]{}\"'])",
     ]
     words = re.compile("|".join(part for part in parts if part))
+    key = "|".join(rf"{q}[^{q[0]}\n]{{1,64}}{q}" for q in map(re.escape, dialect.quotes))
+    begun = "|".join(map(_quoted_key_begun, dialect.quotes))
+    before = r"\s{0,64},\s{0,64}"
     return _Patterns(
         Literals(dialect.quotes),
         strings,
         words,
+        frozenset({"", "]", "}", *[stop[0] for stop in stops]}),
         re.compile(here_or_cut(stops)) if stops else None,
-        Tokens(dialect.quotes, dialect.escapes, closes, stops),
+        Tokens(dialect.quotes, dialect.raw, dialect.python, closes, stops),
+        re.compile(rf"{before}(?:(?:{IN_NAME}{{1,64}}|{key})\s{{0,16}}:|[}})])"),
+        re.compile(
+            rf"{before}(?:{IN_NAME}{{1,64}}\s{{0,16}}|{begun}|{cut_off(dialect.quotes)})?\Z"
+        ),
     )
+
+
+def _quoted_key_begun(quote: str) -> str:
+    """A pattern for a key in quotes, or the beginning of one."""
+    end = rf"(?:{re.escape(quote)}\s{{0,16}}|{cut_off([quote]) or '(?!)'})?"
+    return rf"{re.escape(quote)}[^{re.escape(quote[0])}\n]{{0,64}}{end}"
 
 
 class LooseReader:
     """Reads values from the text and writes them as JSON."""
 
-    def __init__(self, window: Window, delimiters: Delimiters, dialect: Dialect) -> None:
+    def __init__(
+        self, window: Window, delimiters: Delimiters, dialect: Dialect, strict: bool = False
+    ) -> None:
+        """`strict`: words that neither JSON nor Python knows are no values, and are written as they
+        are."""
         self.window = window
+        self._strict = strict
         self.delimiters = delimiters
         self.dialect = dialect
         self._patterns = _patterns(dialect, delimiters)
         self.quotes = self._patterns.quotes
-        #: whether the format has any delimiters
-        self.delimited = self._patterns.delimiter is not None
+        #: what the format's delimiters begin with, and a bracket that closes none; "" is the end
+        self.initials = self._patterns.initials
 
     def quote(self) -> str | None:
         """The quote that stands here, or ""."""
@@ -119,14 +151,16 @@ class LooseReader:
 
     # -- strings ------------------------------------------------------------------------------
 
-    def string(self, quote: str, sink: Sink) -> Step[bool]:
-        """At a quote: read the string, write its text as JSON writes it, without quotes."""
+    def string(self, quote: str, sink: Sink, raw: bool = False) -> Step[bool]:
+        """At a quote: read the string, write its text as JSON writes it, without quotes. `raw`: nothing
+        in it is escaped, but that a backslash before a quote keeps it from ending the string."""
         self.window.take(self.window.pos + len(quote))
-        return (yield from self._string_text(quote, sink))
+        return (yield from self._string_text(quote, sink, raw))
 
-    def _string_text(self, quote: str, sink: Sink) -> Step[bool]:
+    def _string_text(self, quote: str, sink: Sink, raw: bool) -> Step[bool]:
         """Inside a string: read to its end. Returns whether it was closed."""
-        w, same = self.window, self._patterns.tokens.same[quote]
+        tokens = self._patterns.tokens
+        w, same = self.window, (tokens.same_raw if raw else tokens.same)[quote]
         fast_path: FastPath | None = None
         while True:
             end = same.match(w.text, w.pos).end()  # type: ignore[union-attr]  # always matches
@@ -136,7 +170,7 @@ class LooseReader:
                 w.take(end + len(quote))
                 return True
             if end < len(w.text):
-                closed = yield from self._uncommon(quote, sink)
+                closed = yield from self._uncommon(quote, sink, raw)
                 if closed is not None:
                     return closed
             elif w.eof:
@@ -146,7 +180,7 @@ class LooseReader:
                 w.wait_with(fast_path)
                 yield
 
-    def _uncommon(self, quote: str, sink: Sink) -> Step[bool | None]:
+    def _uncommon(self, quote: str, sink: Sink, raw: bool) -> Step[bool | None]:
         """Inside a string, at text that JSON would write in another way, or that may be a delimiter:
         read some. Returns whether the string was closed if it ends there."""
         w = self.window
@@ -156,7 +190,11 @@ class LooseReader:
             sink.write(encode(w.take(end))[1:-1])
             return None
         kind = found.lastgroup if found else ""
-        if kind == "escape":
+        if kind == "escape" and raw:
+            while w.has(2) is None:
+                yield
+            sink.write(encode(w.take(min(w.pos + 2, len(w.text))))[1:-1])
+        elif kind == "escape":
             while (escape := self._escape()) is None:
                 yield
             sink.write(escape)
@@ -209,23 +247,30 @@ class LooseReader:
 
     # -- words --------------------------------------------------------------------------------
 
-    def word(self, ends: str) -> Step[tuple[str, bool]]:
-        """Read a bare word, up to one of `ends` outside brackets; and whether it was finished."""
+    def word(self, ends: str, in_line: bool = False) -> Step[tuple[str, bool]]:
+        """Read a bare word, up to one of `ends` outside brackets; and whether it was finished.
+        `in_line`: it ends with its line, too, and at a bracket that closes none of its own."""
         w = self.window
         pieces: list[str] = []
-        depth = 0
+        depth = length = 0
         while True:
             found = self._patterns.words.search(w.text, w.pos)
             end = found.start() if found else len(w.text)
             if end > w.pos:
+                length += end - w.pos
                 pieces.append(w.take(end))
             kind = found.lastgroup if found else "cut"
             if kind == "punctuation":
                 c = w.text[w.pos]
-                if not depth and (c in ends or (c in "\"'" and _is_prefix(pieces))):
+                if not depth and (
+                    c in ends
+                    or (in_line and c in "\n]}")
+                    or (length < _LONGEST and self._word_ends(c, pieces))
+                ):
                     return "".join(pieces).strip(), True
                 depth += c in "([{"
                 depth -= c in ")]}" and depth > 0
+                length += 1
                 pieces.append(w.take(w.pos + 1))
             elif kind == "stop":
                 return "".join(pieces).strip(), True
@@ -235,15 +280,58 @@ class LooseReader:
             else:
                 yield
 
+    def _word_ends(self, c: str, pieces: list[str]) -> bool:
+        """Whether a word ends before a character that is none of those it is read up to: a quote behind
+        what Python writes before one, a comment behind what Python knows."""
+        if c in "\"'":
+            return len(pieces) <= 2 and is_prefix("".join(pieces))
+        if c != "#":
+            return False
+        word = "".join(pieces)
+        return self.dialect.python and word[-1:].isspace() and is_literal(word.strip())
+
+    def string_ahead(self) -> tuple[str, str] | None:
+        """The prefix and the quote of the string that stands here; "" and "" if none does."""
+        w = self.window
+        text, pos = w.text, w.pos
+        if pos == len(text):
+            return None if not w.eof else _NO_STRING
+        if not self.dialect.python or text[pos] not in _PREFIX_LETTERS:
+            quote = self.quotes.here(w)
+            return None if quote is None else ("", quote) if quote else _NO_STRING
+        found = _PREFIX(text, pos)
+        if found is None or (found.end() == len(text) and not w.eof):
+            return None
+        if not is_prefix(found[0]):
+            return _NO_STRING
+        quote = self.quotes.here(w, len(found[0]))
+        return None if quote is None else (found[0], quote) if quote else _NO_STRING
+
+    def comment(self) -> Step[str]:
+        """At what begins a comment: read it, up to the end of its line."""
+        w = self.window
+        pieces: list[str] = []
+        while True:
+            end = w.text.find("\n", w.pos)
+            pieces.append(w.take(len(w.text) if end < 0 else end))
+            if end >= 0 or w.eof:
+                return "".join(pieces)
+            yield
+
     # -- containers ---------------------------------------------------------------------------
 
     def container(
-        self, sink: Sink, kind_of: Callable[[str], Kind] | None = None, *, members: bool = False
+        self,
+        sink: Sink,
+        kind_of: Callable[[str], Kind] | None = None,
+        *,
+        members: bool = False,
+        open_end: bool = False,
     ) -> Step[bool]:
         """At a bracket: read to its end. Returns whether it was finished.
 
         `kind_of` tells the kind of a member of the outermost object. `members`: whether the sink is to
-        hear of those members.
+        hear of those members. `open_end`: the last bracket is not written.
         """
         w, tokens, delimiter = self.window, self._patterns.tokens, self._patterns.delimiter
         nesting = Nesting(
@@ -252,6 +340,7 @@ class LooseReader:
             members=members,
             spacing_kept=self.dialect.spacing_kept,
             typed=kind_of is not None,
+            open_end=open_end,
             fast=w.fast_paths,
         )
         sure = -1
@@ -263,26 +352,29 @@ class LooseReader:
                     w.wait_with(nesting.fast_path())
                     yield
                     continue
-                closed = yield from self._string_text(nesting.quote, nesting.string_sink())
+                closed = yield from self._string_text(
+                    nesting.quote, nesting.string_sink(), nesting.raw
+                )
                 nesting.end_string(closed)
                 if not closed:
-                    return False
+                    break
             elif nesting.closed:
                 return True
             elif w.pos == len(w.text):
                 if w.eof:
-                    return False
+                    break
                 yield
             elif delimiter and delimiter.match(w.text, w.pos) and (yield from self._cut_off()):
-                return False
+                break
             elif w.text[w.pos] in STRUCTURE:
                 sure = w.pos
             else:
-                nesting.flush()
                 if w.fast_paths and not w.eof and tokens.begun(w.text, w.pos):
                     yield  # `read` will know it when it has ended
                 elif not (yield from self._token(nesting, kind_of)):
-                    return False
+                    break
+        nesting.finish()
+        return False
 
     def _cut_off(self) -> Step[bool]:
         """At what may be a delimiter: whether it is one."""
@@ -292,69 +384,73 @@ class LooseReader:
 
     def _token(self, nesting: Nesting, kind_of: Callable[[str], Kind] | None) -> Step[bool]:
         """Read a word inside a container, or the quote of a string. Returns whether it was all."""
-        while (quote := self.quote()) is None:
+        while (string := self.string_ahead()) is None:
             yield
+        prefix, quote = string
         if not quote:
-            word, finished = yield from self.word(":,{}[]()" if nesting.at_key else ",:]})")
-            if word in _PREFIXES and not nesting.at_key:
-                while (quote := self.quote()) is None:
-                    yield
-            if not quote:
-                _write_word(nesting, word, finished, kind_of)
-                return finished
-        self.window.take(self.window.pos + len(quote))
-        nesting.begin_string(quote)
+            if nesting.at_key:
+                word, finished = yield from self.word(":,{}[]()")
+            elif kind_of is not None and nesting.outermost:
+                word, finished = yield from self._member_word()
+            else:
+                word, finished = yield from self.word(",:]})")
+            self._write_word(nesting, word, finished, kind_of)
+            return finished
+        self.window.take(self.window.pos + len(prefix) + len(quote))
+        nesting.begin_string(quote, is_raw(prefix))
         return True
 
+    def _member_word(self) -> Step[tuple[str, bool]]:
+        """Read a word that is all of a member's value: a comma is part of it where no key follows."""
+        w = self.window
+        pieces: list[str] = []
+        while True:
+            word, finished = yield from self.word(",})")
+            pieces.append(word)
+            while (c := w.peek()) is None:
+                yield
+            if not finished or c != ",":
+                break
+            while (follows := self._key_follows()) is None:
+                yield
+            if follows:
+                break
+            pieces.append(w.take(w.pos + 1))
+            while (space := w.space()) is None:
+                yield
+            pieces.append(space)
+        return "".join(pieces), finished
 
-def _write_word(
-    nesting: Nesting, word: str, finished: bool, kind_of: Callable[[str], Kind] | None
-) -> None:
-    if nesting.at_key:
-        nesting.sink.write(encode(word) if finished else encode(word)[:-1])
-        if finished:
-            nesting.key_read(word)
-    elif finished:
+    def _key_follows(self) -> bool | None:
+        """At a comma: whether a key and its colon follow it, or the end of the object."""
+        w = self.window
+        if self._patterns.next_key.match(w.text, w.pos):
+            return True
+        return None if not w.eof and self._patterns.next_key_begun.match(w.text, w.pos) else False
+
+    def _write_word(
+        self,
+        nesting: Nesting,
+        word: str,
+        finished: bool,
+        kind_of: Callable[[str], Kind] | None,
+    ) -> None:
+        if self._strict and not is_literal(word):
+            nesting.write(word or "?")
+            nesting.value_read()
+            return
+        if nesting.at_key:
+            nesting.write(encode(word) if finished else encode(word)[:-1])
+            if finished:
+                nesting.key_read(word, word)
+            return
         key = nesting.key if nesting.outermost else None
-        nesting.sink.write(literal(word, kind_of(key) if kind_of and key is not None else None))
+        quote = next((q for q in self.dialect.raw if word.endswith(q)), "")
+        if quote and finished:  # of a string whose first quote was lost
+            nesting.write(encode(word.removesuffix(quote)))
+        elif finished:
+            nesting.write(literal(word, kind_of(key) if kind_of and key is not None else None))
+        else:
+            nesting.write(unfinished(word))
+            return
         nesting.value_read()
-    else:
-        nesting.sink.write(unfinished(word))
-
-
-def _is_prefix(pieces: list[str]) -> bool:
-    """Whether the word so far is what Python writes before a quote, as in `r"…"`."""
-    return len(pieces) <= 2 and "".join(pieces) in _PREFIXES
-
-
-def literal(word: str, kind: Kind | None) -> str:
-    """A bare word as JSON: of its declared kind if it can be, else what it looks like."""
-    if kind and (kind.types or kind.members is not None):
-        value = kind.json_of(word)
-        if value is not None:
-            return value
-        if "string" in kind.types:
-            return encode(word)
-    word = python_word(word)
-    if _KNOWN_WORD(word) or json_type(word) is not None:
-        return word
-    return _python_number(word) or encode(word)
-
-
-def _python_number(word: str) -> str:
-    """A number that only Python writes this way (`1_000`, `.5`, `0x1f`), as JSON writes it."""
-    if len(word) > 400 or not _PYTHON_NUMBER.fullmatch(word):
-        return ""
-    try:
-        number = repr(ast.literal_eval(word.lstrip("+")))
-    except (ValueError, SyntaxError):
-        return ""
-    return number if json_type(number) else ""
-
-
-def unfinished(word: str) -> str:
-    """A bare word that the end of the message cut off."""
-    looks_literal = word[:1] in set("-0123456789") or any(
-        full.startswith(word) for full in ("true", "false", "null", "True", "False", "None")
-    )
-    return word if looks_literal else encode(word)[:-1]

@@ -17,9 +17,35 @@ LONGEST: Final = 256
 Word: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
 _IN_WORD: Final = r"[^\s<>{}\[\]()\"'`|,;=]"
 _WORD: Final = re.compile(f"{_IN_WORD}*").match
-_PLAIN_WORD: Final = re.compile("[A-Za-z0-9_.-]*").match
+#: letters of other scripts, with the signs that are written over and between them: all that is neither
+#: ASCII nor punctuation nor a symbol, to stand in a pattern's brackets
+LETTERS: Final = (
+    "\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u200c\u200d\u2071\u207f\u2090-\u209c"
+    "\u2c00-\u2dff\u3005-\u3007\u3021-\u302f\u3031-\u3035\u3038-\u303c\u3041-\u30fa\u30fc-\ud7ff"
+    "\uf900-\ufd3d\ufd50-\ufdff\ufe20-\ufe2f\ufe70-\ufefc\uff10-\uff19\uff21-\uff3a\uff41-\uff5a"
+    "\uff66-\uffdc\U00010000-\U0001d7ff\U0001e000-\U0001efff\U00020000-\U000323af"
+)
 #: the characters of a name in `Name(args)`
-PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+IN_NAME: Final = f"[A-Za-z0-9_.{LETTERS}-]"
+_PLAIN_WORD: Final = re.compile(f"{IN_NAME}*").match
+_LETTER: Final = re.compile(f"[{LETTERS}]").match
+#: those of them that are ASCII. Where other letters stand right before some, a name may begin: not all
+#: scripts have spaces
+ASCII: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+
+
+def in_name(character: str) -> bool:
+    """Whether a character may stand in a name."""
+    return character in ASCII or (character > "\x7f" and _LETTER(character) is not None)
+
+
+def may_begin_name(character: str) -> bool:
+    return in_name(character) and not character.isdigit() and character not in ".-"
+
+
+def is_in_word(character: str) -> bool:
+    """Whether a name in the open can have this character."""
+    return bool(_WORD(character, 0, 1)[0])  # type: ignore[index]  # always matches
 
 
 def word_before(literals: Iterable[str]) -> Word:

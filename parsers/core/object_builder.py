@@ -7,11 +7,16 @@ is known.
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..events import Arguments, Event
 from ..schema.kinds import Kind, encode
 from .outgoing import Outgoing
+from .python_literals import python_literal
 from .sinks import Sink
 from .window import FastPath, Matches
+
+_CONTAINERS: Final = frozenset({"array", "object"})
 
 
 class ObjectBuilder:
@@ -84,6 +89,8 @@ class TypedValue(Value):
     def close(self) -> None:
         text = "".join(self._pieces)
         value = self._kind.json_of(text)
+        if value is None and self._kind.types & _CONTAINERS:
+            value = python_literal(text, self._kind.types & _CONTAINERS)
         self._out.write(encode(text) if value is None else value)
 
     def cut(self) -> None:

@@ -188,9 +188,9 @@ class Outgoing(Sink):
 
         return fast_path
 
-    def end_call(self, complete: bool) -> None:
+    def end_call(self, complete: bool, id: str | None = None) -> None:
         self._end_arguments()
-        self._events.append(CallEnd(self.index, complete))
+        self._events.append(CallEnd(self.index, complete, id))
 
     def follow(self, events: list[Event]) -> None:
         """Say whole calls that were read elsewhere. Their indexes go on from here."""

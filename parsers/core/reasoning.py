@@ -37,7 +37,7 @@ class ReasoningStyle:
 
     def __post_init__(self) -> None:
         check_spellings(self)
-        markers = {*self.open, *self.close, *self.answer_open, *self.answer_close}
+        markers = set(self.markers)
         for marker in markers:
             if marker.startswith(GAP):
                 raise ToolwireError(
@@ -50,7 +50,33 @@ class ReasoningStyle:
                         "them apart while they are written."
                     )
 
+    def choice(self, marker: str) -> ReasoningStyle:
+        """The style that is meant, where this marker has come."""
+        return self
+
+    def has(self, marker: str) -> bool:
+        """Whether a marker, as it stands in a text, is one of this style."""
+        gaps = [spelling.split(GAP) for spelling in self.markers if GAP in spelling]
+        return marker in self.markers or any(
+            marker.startswith(begin) and marker.endswith(end) for begin, end in gaps
+        )
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        return (*self.open, *self.close, *self.answer_open, *self.answer_close)
+
     @property
     def is_name(self) -> bool:
         """Whether it only names another one."""
         return not (self.open or self.close)
+
+
+@dataclass(frozen=True, slots=True)
+class StyleChoice(ReasoningStyle):
+    """One of several styles, with the markers of all: the first one that comes says which it is."""
+
+    choices: tuple[ReasoningStyle, ...] = ()
+
+    def choice(self, marker: str) -> ReasoningStyle:
+        exact = (style for style in self.choices if marker in style.markers)
+        return next(exact, None) or next((s for s in self.choices if s.has(marker)), self)

@@ -142,6 +142,13 @@ class Shape:
         """Arguments as documentation shows them."""
         return "{…}"
 
+    def no_layout(self, name: str) -> str:
+        """What to say where a format of this shape has no layout, and calls are to be written."""
+        return (
+            f"The format {name} does not say how its calls are laid out, so they can be read, but not "
+            "written: give it a layout."
+        )
+
     def any_arguments(self, format: Format) -> Piece | None:
         """A grammar for arguments of which nothing is known but that they end, if there is one."""
         return None
@@ -171,6 +178,16 @@ class Shape:
     @property
     def bare_start(self) -> str:
         """A pattern for what a call without any wrapper begins with, at the start of a line."""
+        return ""
+
+    @property
+    def in_fences(self) -> bool:
+        """Whether calls without any wrapper may stand in a code fence."""
+        return "```" in self.bare_start
+
+    @property
+    def inline_starts(self) -> str:
+        """Characters that such a call begins with in the middle of a line, where names are known."""
         return ""
 
     @property

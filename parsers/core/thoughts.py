@@ -22,20 +22,36 @@ from .window import Step
 
 if TYPE_CHECKING:
     from .driver import Run
+    from .prose import Prose
 
 
 class Thoughts:
     """What is known of a message's thoughts."""
 
-    __slots__ = ("_answering", "_code", "_seen", "_style", "_triggers", "active")
+    __slots__ = (
+        "_answering",
+        "_code",
+        "_end",
+        "_notes_code",
+        "_seen",
+        "_style",
+        "_style_known",
+        "_triggers",
+        "_watches_code",
+        "active",
+    )
 
     def __init__(self, style: ReasoningStyle | None, triggers: ReasoningTriggers) -> None:
         self.active = False  # inside of them
-        self._style: Final = style
+        self._style = style
         self._triggers: Final = triggers
+        self._end = triggers.end  # what ends thoughts
+        self._style_known = False  # the style was one of several, and now is known
         self._seen = False  # there were some
         self._answering = False  # behind a marker that begins the answer
         self._code = CodeTracker()
+        self._watches_code: Final = triggers.watches_code
+        self._notes_code = triggers.watches_code
 
     @property
     def triggers(self) -> Triggers:
@@ -43,20 +59,41 @@ class Thoughts:
         return self._triggers.in_thoughts if self.active else self._triggers.in_prose
 
     @property
-    def in_code(self) -> bool:
-        """Whether what follows may be code, in which markers are text."""
-        return self._code.open
+    def settled(self) -> bool:
+        """Whether text without backticks changes nothing about what is code."""
+        return self._code.settled
+
+    @property
+    def in_fence(self) -> bool:
+        """Whether a fenced block of code is open in the text."""
+        return self._code.in_fence
+
+    def in_inline_code(self, before: str, line_start: bool) -> bool:
+        """Whether the place behind `before`, which was not passed on yet, is in inline code."""
+        return self._code.inside_span(before, line_start)
+
+    def fence_goes_on(self) -> None:
+        """The fence around some calls was not closed behind them."""
+        if self._watches_code:
+            self._code.open_fence()
 
     def note(self, text: str, line_start: bool) -> None:
         """Content that was passed on, and whether it begins a line."""
-        if self._seen:
+        if self._notes_code and ("`" in text or not self._code.settled):
             self._code.note(text, line_start)
 
     # -- markers ------------------------------------------------------------------------------
 
-    def counts(self, run: Run, kind: str, marker: str, before: str) -> bool:
+    def counts(self, run: Prose, kind: str, marker: str, before: str) -> bool:
         """Whether a marker that was found in text, behind `before`, is one."""
         style = self._style
+        if (
+            self._style_known
+            and style is not None
+            and not style.has(marker)
+            and not self._is_always(marker)
+        ):
+            return False
         if kind == THINK:
             assert style is not None
             at_edge = run.out.fresh and not before.strip()
@@ -64,17 +101,26 @@ class Thoughts:
         if kind == THOUGHT:
             at_start = run.out.empty and not before.strip()
             return at_start or self._in_answer(run, before)
-        if kind != ANSWER or style is None or marker in self._triggers.always:
+        if kind != ANSWER or style is None or self._is_always(marker):
             return True
         if marker in style.answer_open:
             return self._seen and run.out.fresh and not before.strip()
         return self._answering or (self._seen and not style.answer_open)
 
+    def _is_always(self, marker: str) -> bool:
+        """Whether it is one of those markers that are never text."""
+        return marker in self._triggers.always
+
+    def ends_text(self, closer: str) -> bool:
+        """Whether what closes a call, and stands behind none, is a marker around text, too."""
+        return not self.active and self._is_always(closer)
+
     def _is_special(self, opener: str) -> bool:
         """What fills a gap in a spelling differs from model to model: such a marker is a token, too."""
-        return self._style is not None and (self._style.special or opener not in self._style.open)
+        style = self._style.choice(opener) if self._style is not None else None
+        return style is not None and (style.special or opener not in style.open)
 
-    def _in_answer(self, run: Run, before: str) -> bool:
+    def _in_answer(self, run: Prose, before: str) -> bool:
         """Whether a marker behind `before` stands in text that follows thoughts, and not in code."""
         return self._seen and not self._code.inside(before, run.line_start)
 
@@ -94,6 +140,7 @@ class Thoughts:
         found = self._triggers.any_marker.match(w.text, w.pos)
         assert found is not None
         marker = w.take(found.end())
+        self._settle(marker)
         if kind == THINK:
             self.begin(run)
         elif kind == THOUGHT:
@@ -104,10 +151,17 @@ class Thoughts:
             self._answering = self._style is not None and marker in self._style.answer_open
         run.line_start = True
 
+    def _settle(self, marker: str) -> None:
+        """Where the style is one of several: the first marker says which."""
+        chosen = self._style.choice(marker) if self._style is not None else None
+        if chosen is not None and chosen is not self._style:
+            self._style, self._style_known = chosen, True
+            self._end = self._triggers.end_of(chosen)
+
     def begin(self, run: Run) -> None:
-        self.active = self._seen = True
+        self.active = self._seen = self._notes_code = True
         run.out.begin_thoughts()
-        run.window.limit(self._triggers.end)
+        run.window.limit(self._end)
 
     def end(self, run: Run) -> None:
         self.active = False
@@ -121,7 +175,7 @@ class Thoughts:
             yield
         while (found := self._triggers.opener.match(w.text, w.pos)) or w.pos == len(w.text):
             if found and found.lastindex == 1:
-                w.take(found.end())
+                self._settle(w.take(found.end()))
                 break
             if w.eof:
                 break
@@ -158,7 +212,7 @@ class Thoughts:
                 return
             yield
         if self.active and not w.limited:
-            w.limit(self._triggers.end)
+            w.limit(self._end)
 
     def _on_trial(self, run: Run) -> Step[None]:
         """It is a thought, unless calls are all that comes up to the end of the message."""
@@ -167,8 +221,10 @@ class Thoughts:
         w.record()
         self.active = False  # on trial, what is read is a message by itself
         events: list[Event] = []
+        closed = False
         for _ in self._whole_calls(run, events):
-            if w.stopped:
+            if w.stopped:  # the thoughts end in the middle of it
+                closed = True
                 break
             yield
         self.active = True
@@ -179,7 +235,7 @@ class Thoughts:
             run.out.follow(run.new_calls(events))
             return
         run.end_trial(False)
-        if w.stopped:
+        if closed:
             w.take(len(w.text))
         text = w.recorded()
         run.say(text)

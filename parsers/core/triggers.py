@@ -14,6 +14,7 @@ from .literals import (
     POSSESSIVE,
     Literals,
     beginning,
+    beginnings,
     cut_off,
     first_characters,
     pattern_of,
@@ -34,6 +35,9 @@ THINK: Final = "think"
 THOUGHT: Final = "thought"
 ANSWER: Final = "answer"
 NOTE: Final = "note"
+#: a bare call in the middle of a line; the next member of a list in which one was no call
+INLINE: Final = "inline"
+MEMBER: Final = "member"
 MARKERS: Final = frozenset({THINK, THOUGHT, ANSWER, NOTE})
 
 
@@ -47,8 +51,11 @@ class Triggers:
     none of these can begin, but perhaps at its very start: it does not know whether a line begins there.
     """
 
-    def __init__(self, format: Format, markers: Sequence[tuple[str, str]] = ()) -> None:
-        """`markers`: kind and spelling of each."""
+    def __init__(
+        self, format: Format, inline: bool, markers: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """`inline`: whether a bare call may begin in the middle of a line, in formats where it may at
+        all. `markers`: kind and spelling of each."""
         delimiters, shape = format.delimiters, format.shape
         starts = (delimiters.starts if format.inline else delimiters.opens).spellings
         spellings = Literals([*starts, *delimiters.closes.spellings]).spellings
@@ -58,42 +65,47 @@ class Triggers:
         ]
         ordered = sorted(dict.fromkeys(markers), key=lambda marker: -len(marker[1]))
         branches += [(kind, marker_pattern(spelling)) for kind, spelling in ordered]
-        branches += [("cut", rf"{beginning(s)}\Z") for s in spellings if len(s) > 1]
+        branches += [("cut", rf"{begun}\Z") for begun in beginnings(spellings)]
         branches += [("cut", marker_begun(spelling)) for _, spelling in ordered]
         cut_bare = _cut_bare_starts(format)
         bare, cut = f"{_but_markers(ordered)}(?:{shape.bare_start})", "|".join(cut_bare)
         if format.bare:
             branches.append(("bare", rf"\n[{INDENT}]*(?={bare})"))
             branches += [("cutbare", rf"\n[{INDENT}]*(?={cut})")] if cut else []
+        starts_inline = shape.inline_starts if inline and format.bare else ""
+        branches += [(INLINE, re.escape(character)) for character in starts_inline]
         self.anywhere: Final = re.compile(
             "|".join(f"{branch}()" for _, branch in branches) or "(?!)"
         )
         self.kinds: Final = ("", *[kind for kind, _ in branches])
         self.line_start: Final = re.compile(rf"[{INDENT}]*(?:(?={bare})()|(?={cut or '(?!)'})())")
         stops = [*spellings, *shape.heads, *[spelling for _, spelling in markers]]
-        self.plain: Final = _plain(
-            format, first_characters(stops, "`" if markers else ""), cut_bare
-        )
+        ticks = "`" if markers or shape.in_fences else ""
+        self.plain: Final = _plain(format, [*stops, *ticks, *starts_inline], cut_bare)
 
 
 class ReasoningTriggers:
     """What is searched for in a format with a style of reasoning."""
 
-    def __init__(self, format: Format, style: ReasoningStyle | None) -> None:
+    def __init__(self, format: Format, style: ReasoningStyle | None, inline: bool) -> None:
         text = format.text_wrapper
         around = [*text.open, *text.close] if text else []
         ends = [*style.close, *(text.open if text else ())] if style else []
         answer = [*style.answer_open, *style.answer_close] if style else []
         self.in_prose: Final = Triggers(
             format,
+            inline,
             [
                 *[(THINK, spelling) for spelling in (style.open if style else ())],
+                *[(ANSWER, spelling) for spelling in around],  # also if thoughts end with it
                 *[(THOUGHT, spelling) for spelling in (style.close if style else ())],
-                *[(ANSWER, spelling) for spelling in (*around, *answer)],
+                *[(ANSWER, spelling) for spelling in answer],
                 *[(NOTE, spelling) for spelling in format.annotations],
             ],
         )
-        self.in_thoughts: Final = Triggers(format, [(THOUGHT, spelling) for spelling in ends])
+        self.in_thoughts: Final = Triggers(
+            format, inline, [(THOUGHT, spelling) for spelling in ends]
+        )
         #: what ends thoughts; `lastindex` tells a marker (1) from the beginning of one
         self.end: Final = _first_marker(ends)
         #: an opener that comes although the prompt has opened the thoughts
@@ -102,8 +114,19 @@ class ReasoningTriggers:
         self.any_marker: Final = _first_marker(
             [*(style.open if style else ()), *ends, *around, *answer, *format.annotations]
         )
+        #: whether it matters what is code, also in a message without thoughts
+        self.watches_code: Final = format.bare and format.shape.in_fences
         #: those of the markers around the answer that are never text
         self.always: Final = frozenset(around)
+        self._around: Final = tuple(text.open if text else ())
+        self._ends: Final[dict[ReasoningStyle, re.Pattern[str]]] = {}
+
+    def end_of(self, style: ReasoningStyle) -> re.Pattern[str]:
+        """What ends thoughts in one of the styles that this one is made of."""
+        found = self._ends.get(style)
+        if found is None:
+            found = self._ends[style] = _first_marker([*style.close, *self._around])
+        return found
 
 
 def marker_pattern(spelling: str) -> str:
@@ -136,16 +159,33 @@ def _but_markers(markers: Sequence[tuple[str, str]]) -> str:
     return f"(?!{'|'.join(patterns)})" if patterns else ""
 
 
-def _plain(format: Format, first: str, cut_bare: Sequence[str]) -> Matches:
+def _plain(format: Format, stops: Sequence[str], cut_bare: Sequence[str]) -> Matches:
+    first = first_characters(stops)
     if format.shape.heads or not format.bare:
-        return re.compile(f"[^{first}]+{POSSESSIVE}" if first else r"(?s:.+)").fullmatch
+        return re.compile(_without(stops) if first else r"(?s:.+)").fullmatch
     line, starts = rf"[^{first}\n]*{POSSESSIVE}", "|".join([format.shape.bare_start, *cut_bare])
     next_line = rf"\n(?![{INDENT}]*(?:{starts})){line}"
     return re.compile(f"{line}(?:{next_line}){{0,{MOST_REPEATS}}}{POSSESSIVE}").fullmatch
 
 
+def _without(stops: Sequence[str]) -> str:
+    """A pattern for text in which none of these begins. Where one begins like a word, the letter alone
+    is no reason to stop: the next one tells, unless it is yet to come."""
+    rest = f"[^{first_characters(stops)}]"
+    letters = sorted({stop[0] for stop in stops if stop[0].isalnum() and len(stop) > 1})
+    words = []
+    for letter in letters:
+        following = {stop[1:2] for stop in stops if stop[0] == letter}
+        if "" not in following:
+            words.append(rf"{letter}(?![{first_characters(following)}]|\Z)")
+    if not words:
+        return f"{rest}+{POSSESSIVE}"
+    more = f"(?:{'|'.join(words)}){rest}*{POSSESSIVE}"
+    return f"{rest}*{POSSESSIVE}(?:{more}){{0,{MOST_REPEATS}}}{POSSESSIVE}"
+
+
 def _cut_bare_starts(format: Format) -> list[str]:
     """Patterns for the beginning of a bare call that the end of the text cuts off."""
     shape = format.shape
-    cut = [r"`{1,2}\Z"] if "`" in shape.bare_start else []
+    cut = [r"`{1,2}\Z"] if shape.in_fences else []
     return cut + ([cut_off(shape.heads)] if shape.heads else [])

@@ -57,6 +57,7 @@ class Window:
         "_limit",
         "_over",
         "_plain",
+        "_pushed",
         "_record",
         "_space",
         "eof",
@@ -82,9 +83,11 @@ class Window:
         self._plain: Matches | None = None  # chunks that can't touch the limit, where it is an end
         self._beyond = ""  # the text from the limit on, or what may become the limit
         self._record: list[str] | None = None
+        self._pushed = 0  # characters, since the beginning
 
     def push(self, chunk: str) -> None:
         """Put a chunk behind what is still unread."""
+        self._pushed += len(chunk)
         if self._record is not None:
             self._record.append(self.text[: self.pos])
         if self._limit is not None:
@@ -94,6 +97,11 @@ class Window:
         else:
             self.text = chunk
         self.pos = 0
+
+    @property
+    def place(self) -> int:
+        """How many characters of the message were read. (The fast path's are not counted.)"""
+        return self._pushed - len(self.text) + self.pos - len(self._beyond)
 
     def finish(self) -> None:
         """The message is over."""
@@ -261,6 +269,11 @@ class Window:
         """A place in the held text, for `set_aside`."""
         assert self._held is not None
         return len(self._held)
+
+    def held_since(self, mark: int) -> str:
+        """The held text from this place on."""
+        assert self._held is not None
+        return "".join(self._held[mark:])
 
     def set_aside(self, mark: int) -> None:
         """What was held since `mark` is no call: content, even if its surroundings are markup."""

@@ -114,7 +114,18 @@ INTERNLM = Format(
 GIGACHAT3 = Format(
     name="gigachat3",
     shape=JsonCalls(),
-    wrappers=(Wrapper(("<|function_call|>", "function call<|role_sep|>")),),
+    wrappers=(
+        Wrapper(
+            (
+                "<|function_call|>",
+                "function call<|role_sep|>",
+                # what ends the text before it, as some checkpoints write it
+                "<|message_sep|>\n\nfunction call<|role_sep|>",
+                "<|message_sep|>\nfunction call<|role_sep|>",
+                "<|message_sep|>function call<|role_sep|>",
+            )
+        ),
+    ),
     models="GigaChat 3 and 3.1",
     layout=_object(call_begin="<|function_call|>"),
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import string
 from dataclasses import replace
 
 from ..core.format import Format, Wrapper
-from ..core.layout import CallId, Layout
+from ..core.layout import CallId, IdStyle, Layout
 from ..core.reasoning import ReasoningStyle
 from ..shapes import Labels, NamedJson
 
@@ -93,6 +94,7 @@ KIMI_K2 = Format(
         Wrapper(("<|tool_call_begin|>",), ("<|tool_call_end|>",)),
     ),
     models="Kimi K2",
+    ids=IdStyle("functions.{name}:{index}"),
     layout=Layout(
         section_begin="<|tool_calls_section_begin|>",
         section_end="<|tool_calls_section_end|>",
@@ -109,14 +111,17 @@ MISTRAL = Format(
     shape=NamedJson(separator=("[ARGS]",), id_separator=("[CALL_ID]",)),
     wrappers=(Wrapper(("[TOOL_CALLS]",), ("[/TOOL_CALLS]",)),),
     models="Mistral, before v11 (array) and since (name and arguments)",
+    # Its templates refuse others.
+    ids=IdStyle("{random}", string.ascii_letters + string.digits, 9),
     reasoning=ReasoningStyle("mistral"),
     layout=Layout(call_begin="[TOOL_CALLS]", name_end="[ARGS]"),
 )
 
 FUNCTIONARY = Format(
     name="functionary",
-    shape=NamedJson(separator=(">",)),
+    shape=NamedJson(separator=(">",), text_names=("all",)),
     wrappers=(Wrapper(("<function=", ">>>"), ("</function>",)),),
+    prompt_opens=True,
     models="Functionary v3.1 and v3.2",
     layout=Layout(call_begin="<function=", name_end=">", call_end="</function>"),
 )
@@ -129,6 +134,7 @@ SOLAR_OPEN = Format(
         Wrapper(("<|tool_call:begin|>",), ("<|tool_call:end|>",)),
     ),
     models="Solar Open",
+    ids=IdStyle("{random}", string.ascii_lowercase + string.digits, 10),
     reasoning=ReasoningStyle("solar_open"),
     always_reasons=True,
     text_wrapper=Wrapper(("<|begin|>assistant<|content|>", "<|content|>"), ("<|end|>",)),

@@ -13,6 +13,7 @@ from .json_bodies import PANGU_V2
 PYTHONIC = Format(
     name="pythonic",
     shape=Pythonic(),
+    wrappers=(Wrapper(("<|python_start|>",), ("<|python_end|>",)),),
     bare=True,
     aliases=("llama3_pythonic", "toolace"),
     models="Llama 3.2, ToolACE",
@@ -30,7 +31,6 @@ LLAMA4_PYTHONIC = replace(
     PYTHONIC,
     name="llama4_pythonic",
     aliases=(),
-    wrappers=(Wrapper(("<|python_start|>",), ("<|python_end|>",)),),
     models="Llama 4",
     layout=replace(
         PYTHONIC.written, section_begin="<|python_start|>[", section_end="]<|python_end|>"
@@ -65,7 +65,7 @@ OLMO3 = replace(
 GEMMA4 = Format(
     name="gemma4",
     shape=BareKeys(quote='<|"|>'),
-    wrappers=(Wrapper(("<|tool_call>",), ("<tool_call|>",)),),
+    wrappers=(Wrapper(("<|tool_call>",), ("<tool_call|>", "</tool_call>")),),
     models="Gemma 4",
     reasoning=ReasoningStyle("gemma4"),
     special=("<|tool_call>",),

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import difflib
 import re
+from functools import cache
 
 from ..core.format import Format
 from ..errors import ToolwireError
-from . import channelled, elements, json_bodies, named, python_like, tagged
+from . import any_format, channelled, elements, json_bodies, named, python_like, tagged
+from .families import with_family
 
 #: The formats that toolwire itself has.
 _BUILT_IN = tuple(
-    spec
+    with_family(spec)
     for module in (json_bodies, named, tagged, elements, python_like, channelled)
     for spec in module.FORMATS
 )
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+#: What reads all marked formats at once: a format by its name, but none among the others.
+ANY = any_format.NAME
 #: `toolwire_auto` chooses a format, and is none.
-_RESERVED = frozenset({"auto"})
+_RESERVED = frozenset({"auto", ANY})
 _OWN = frozenset(spec.name for spec in _BUILT_IN)
 _formats: dict[str, Format] = {}
 _aliases: dict[str, str] = {}
@@ -36,6 +40,7 @@ def register_format(spec: Format) -> None:
     _formats[spec.name] = spec
     for alias in spec.aliases:
         _aliases[alias] = spec.name
+    _any.cache_clear()
 
 
 def _check_layout(spec: Format) -> None:
@@ -60,9 +65,14 @@ def check_free(name: str) -> None:
         raise ToolwireError(f"There is a format named {name!r} already: choose another name.")
 
 
+@cache
+def _any() -> Format:
+    return any_format.any_format(_formats.values())
+
+
 def list_formats(aliases: bool = False) -> list[str]:
-    """The names of all formats, sorted; with `aliases`, also their other names."""
-    return sorted([*_formats, *_aliases] if aliases else _formats)
+    """The names of all formats, sorted; with `aliases`, also their other names, and `any`."""
+    return sorted([*_formats, *_aliases, ANY] if aliases else _formats)
 
 
 def formats_in_order() -> list[str]:
@@ -74,7 +84,7 @@ def get_format(name: str) -> Format:
     """The format of that name or alias."""
     if not isinstance(name, str):
         raise ToolwireError(f"A format's name is a str, not {type(name).__name__}.")
-    found = _formats.get(_aliases.get(name, name))
+    found = _any() if name == ANY else _formats.get(_aliases.get(name, name))
     if found is None:
         near = difflib.get_close_matches(name, list_formats(aliases=True), n=3, cutoff=0.5)
         hint = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
@@ -82,6 +92,13 @@ def get_format(name: str) -> Format:
             f"There is no format named {name!r}. {hint}toolwire.list_formats() names them all."
         )
     return found
+
+
+def names_read(spec: Format) -> frozenset[str]:
+    """The names of the formats whose calls are read in this one: its own, but for `any`."""
+    if spec.name != ANY:
+        return frozenset({spec.name})
+    return frozenset(name for name, each in _formats.items() if any_format.reads(spec, each))
 
 
 for _spec in _BUILT_IN:

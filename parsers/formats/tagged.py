@@ -170,10 +170,16 @@ MINICPM5 = Format(
     shape=Tags(
         call=None,
         separator=('">', "'>", ">"),
-        parameter=Tag(("<param name=",)),
+        parameter=Tag(("<param name=", "<paramname=")),
         parameter_close=("</param>",),
+        cdata=True,
     ),
-    wrappers=(Wrapper(('<function name="', "<function name='"), ("</function>",)),),
+    wrappers=(
+        Wrapper(
+            ('<function name="', "<function name='", '<functionname="', "<functionname='"),
+            ("</function>",),
+        ),
+    ),
     models="MiniCPM 5",
     layout=Layout(
         call_begin='<function name="',

@@ -30,7 +30,7 @@ from ..core.format import Format
 from ..core.layout import Layout
 from ..errors import ToolwireError
 from .layouts import layout_by_example
-from .registry import get_format
+from .registry import ANY, get_format
 from .toml_fields import (
     KINDS,
     Place,
@@ -129,11 +129,13 @@ def _check_layout(spec: Format, place: Place) -> None:
 def _base(like: Any, place: Place, earlier: Iterable[Format]) -> Format:
     """The format to derive from, without what describes only that one."""
     name = string_at(like, place)
+    if name == ANY:
+        raise place.error("any reads many formats, and none can be like it: name one of them")
     try:
         found = next((spec for spec in earlier if spec.name == name), None) or get_format(name)
     except ToolwireError as error:
         raise place.error(str(error)) from error
-    return replace(found, name="", aliases=(), models="")
+    return replace(found, name="", aliases=(), models="", family="")
 
 
 def _refuse_unfindable(spec: Format, place: Place) -> None:

@@ -13,22 +13,21 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from .breaker import Unavailable
-from .budget import Budget
-from .exchange import failure
-from .middleware import (
-    MARK,
+from .asgi import (
     App,
     ClientGone,
     Receive,
     Refused,
     Scope,
     Send,
-    ToolCallMiddleware,
     UpstreamDied,
     read_body,
     send_json,
 )
+from .breaker import Unavailable
+from .budget import Budget
+from .exchange import failure
+from .middleware import MARK, ToolCallMiddleware
 from .settings import Settings
 from .sse import DONE, frame
 from .upstream import Upstream, UpstreamSettings

@@ -8,34 +8,36 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from ..openai.checks import Problem, check_messages, check_request, error_body, translate_legacy
-from ..openai.normalize import Finding, Policy, normalize_response
+from ..openai.normalize import Finding, Policy
+from ..openai.problems import failure as failure
+from ..openai.repair import read_repairs
 from ..openai.request import read_request
 from ..openai.sizes import size_of
 from ..openai.stream_normalize import ChatStream
 from . import metrics
 from .budget import Account, Budget, in_mib
 from .capture import Capture, Recorder, known_tools
-from .messages_answer import translated_answer
-from .messages_errors import error_bytes, messages_error, problems_error
-from .messages_native import normalize_message
-from .messages_native_stream import MessagesStream
-from .messages_request import ChatRequest, chat_request
-from .messages_route import MESSAGES, NATIVE, TRANSLATED, TRANSLATED_ROUTE
-from .messages_stream import MESSAGES_ENDS, TranslatedStream
-from .responses import normalize_output
-from .responses_stream import ENDS, ResponsesStream, error_event
+from .dialects import DIALECTS
+from .messages_errors import as_messages_error, error_bytes
+from .messages_route import MESSAGES, TRANSLATED, TRANSLATED_ROUTE
+from .preparing import Prepared, prepare
 from .settings import Settings
-from .sse import DONE, MAX_DEPTH, EventSplitter, ServerEvent, dump, frame, load_object
+from .sse import DONE, EventSplitter, ServerEvent, dump, frame, load_answer, load_object
 
 Json = dict[str, Any]
 
 #: How many findings of one answer are written into the log.
 _LOGGED = 20
+
+_DONE = b"data: " + DONE + b"\n\n"
+_ENDINGS = (b"\n\n", b"\n\r\n", b"\r\r")
+_FAILED = "The upstream reported an error"
+_UNREADABLE = "The upstream sent a call in an event that can't be read"
+_NOT_TRANSLATED = "The upstream sent an event that is too long to be translated"
 
 _log = logging.getLogger("toolwire.gateway")
 
@@ -49,6 +51,9 @@ class Plan:
     body: bytes
     policy: Policy
     weight: int = 0  # the bytes that the policy takes, beside the body
+    stream: bool = False  # whether the client asked for a stream
+    second: bytes | None = None  # what to send where the upstream refuses the body
+    repaired: Mapping[str, int] = field(default_factory=dict)  # what was put right, and how often
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,56 +66,60 @@ class Refusal:
 
 def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal:
     """Check a request, and find out how its answer is to be treated."""
-    body = load_object(raw)
-    if body is None:
-        sentence = f"The request body must be a JSON object, nested at most {MAX_DEPTH} deep"
-        return Refusal(400, error_body([Problem("", sentence)]))
-    if api in MESSAGES:
-        translated = chat_request(body)
-        refusal = _refuse_untranslatable(translated) if api == TRANSLATED else None
-        body, raw = translated.body, dump(translated.body) if api == TRANSLATED else raw
-    else:
-        problems = check_request(body, api)
-        refusal = Refusal(400, error_body(problems)) if problems else None
-    if refusal is not None:
-        return refusal
-    request = read_request(body, api)
-    new = translate_legacy(body) if request.legacy else body
+    prepared = prepare(raw, api, settings)
+    if not isinstance(prepared, Prepared):
+        return Refusal(400, prepared)
+    body = prepared.body
+    request = read_request(body, "chat" if api in MESSAGES else api)
     policy = Policy(
         format=settings.format,
         request=request,
         sequential_ids=settings.ids == "sequential",
-        taken_ids=_ids(new) if settings.ids == "sequential" else frozenset(),
+        taken_ids=_ids(body),
+        names=prepared.names,
+        repair=read_repairs(settings.repair),
     )
-    weight = size_of(request.tools) + size_of(policy.taken_ids)
+    weight = size_of(request.tools) + size_of(policy.taken_ids) + size_of(policy.names)
     if weight > settings.max_exchange:
         most = in_mib(settings.max_exchange)
         message = f"The tools and ids of this request take more than {most} of memory"
         return Refusal(413, failure(message, "request_too_large"))
-    return Plan(route, api, dump(new) if request.legacy else raw, policy, weight)
-
-
-def _refuse_untranslatable(request: ChatRequest) -> Refusal | None:
-    """What is wrong with a Messages request, by what it says and by the conversation that it makes."""
-    if request.problems:
-        return Refusal(400, problems_error(request.problems))
-    problems = check_messages(request.body["messages"])
-    return Refusal(400, problems_error(problems, request.sources)) if problems else None
+    return Plan(
+        route,
+        api,
+        prepared.sent,
+        policy,
+        weight,
+        stream=body.get("stream") is True,
+        second=prepared.second,
+        repaired=prepared.repaired,
+    )
 
 
 def _ids(body: Json) -> frozenset[str]:
     """The ids of the calls of earlier turns."""
-    calls = [c for m in body.get("messages") or () for c in m.get("tool_calls") or ()]
+    calls = [call for m in _objects(body.get("messages")) for call in _objects(m.get("tool_calls"))]
     ids = [call.get("id") for call in calls]
-    items = body.get("input")
-    if isinstance(items, list):
-        ids += [item.get("call_id") for item in items if isinstance(item, dict)]
+    ids += [item.get("call_id") for item in _objects(body.get("input"))]
     return frozenset(id for id in ids if isinstance(id, str))
 
 
-def failure(message: str, kind: str = "upstream_error") -> Json:
-    """The body of an error that is not the client's."""
-    return {"error": {"message": message, "type": kind, "param": None, "details": []}}
+def _objects(value: Any) -> list[Json]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def late_error(plan: Plan, status: int, body: bytes) -> bytes:
+    """An answer that is no stream, as an event for a client that was promised one."""
+    answer = load_object(body) or {}
+    error = answer.get("error")
+    told = error.get("message") if isinstance(error, dict) else error
+    message = told if isinstance(told, str) else f"The upstream answered {status}, and no stream"
+    return frame(DIALECTS[plan.api].late(answer, message, status), "error")
+
+
+def error_answer(plan: Plan, status: int, body: Json) -> Json:
+    """The body of an error of the gateway's own, in the shape that the client knows."""
+    return as_messages_error(body, status) if plan.api in MESSAGES else body
 
 
 def recorder_for(plan: Plan, stage: str, capture: Capture | None) -> Recorder | None:
@@ -128,9 +137,10 @@ def _account(
     calls: int,
     recorder: Recorder | None,
     capture: Capture | None,
+    reasoning: bool = False,
 ) -> None:
     """Count what was found, log it, and keep the exchange if it was about calls."""
-    metrics.count(stage, findings, calls)
+    metrics.count(stage, findings, calls, reasoning)
     for finding in findings[:_LOGGED]:
         level = logging.WARNING if finding.reason else logging.INFO
         _log.log(level, "%s: %s (%s)", stage, finding.detail, finding.action or finding.reason)
@@ -142,53 +152,22 @@ def _account(
 
 def answer_whole(plan: Plan, raw: bytes, capture: Capture | None) -> bytes:
     """The body of a whole answer as it may be sent; the same bytes where nothing had to change."""
-    response = load_object(raw)
+    response, fit = load_answer(raw)
     if response is None:
         return raw
-    normal, findings, calls = _WHOLE[plan.api](response, plan.policy)
-    sent = raw if normal is response else dump(normal)
+    normal, findings, calls = DIALECTS[plan.api].whole(response, plan.policy)
+    sent = raw if normal is response and fit else dump(normal)
     recorder = recorder_for(plan, "whole", capture) if calls or findings else None
     if recorder is not None:
         recorder.came(raw)
         recorder.went(sent)
-    _account("whole", findings, calls, recorder, capture)
+    _account("whole", findings, calls, recorder, capture, metrics.has_reasoning(normal))
     return sent
 
 
 def answer_error(plan: Plan, status: int, raw: bytes) -> bytes:
     """The body of an answer that is an error, in the shape that the client knows."""
     return error_bytes(raw, status) if plan.api in MESSAGES else raw
-
-
-class _Normalizer(Protocol):
-    """What `ChatStream` and `ResponsesStream` have in common."""
-
-    @property
-    def findings(self) -> list[Finding]: ...
-    @property
-    def calls(self) -> int: ...
-    @property
-    def held(self) -> int: ...
-    def feed(self, chunk: Json, /) -> list[Json]: ...
-    def finish(self, *, died: bool = False) -> list[Json]: ...
-
-
-#: What makes an answer of each API as it may be sent: whole, and as a stream.
-_WHOLE: Mapping[str, Callable[[Json, Policy], tuple[Json, list[Finding], int]]] = {
-    "chat": normalize_response,
-    "responses": normalize_output,
-    NATIVE: normalize_message,
-    TRANSLATED: translated_answer,
-}
-_STREAMS: Mapping[str, Callable[[Policy, str], _Normalizer]] = {
-    "chat": ChatStream,
-    "responses": ResponsesStream,
-    NATIVE: MessagesStream,
-    TRANSLATED: TranslatedStream,
-}
-#: The events behind which nothing comes; a Chat stream ends with `[DONE]`.
-_ENDS = {"responses": ENDS, NATIVE: MESSAGES_ENDS, TRANSLATED: MESSAGES_ENDS}
-_NOT_TRANSLATED = "The upstream sent an event that is too long to be translated"
 
 
 class StreamSession:
@@ -205,14 +184,16 @@ class StreamSession:
         capture: Capture | None,
         account: Account | None = None,
     ) -> None:
-        self._api = plan.api
-        self._ends = _ENDS.get(plan.api, ())
+        self._dialect = DIALECTS[plan.api]
         self._account = account or Budget(sys.maxsize).account()
         self._splitter = EventSplitter(min(settings.max_event, settings.max_exchange // 2))
-        self._normalizer = _STREAMS[plan.api](plan.policy, settings.mode)
+        self._normalizer = self._dialect.stream(plan.policy, settings.mode, settings.emit)
         self._capture = capture
         self._recorder = recorder_for(plan, "stream", capture)
-        self._done = False
+        self._reasoning = False  # whether thoughts went by
+        self._done = False  # the upstream has said everything
+        self._failed = False  # the client was told of an error, and gets no more
+        self._tail = b""  # the end of what was sent of an event that is too long
         self._over = False
 
     def feed(self, data: bytes) -> bytes:
@@ -225,6 +206,11 @@ class StreamSession:
         recorded = self._recorder.size if self._recorder is not None else 0
         return self._splitter.held + self._normalizer.held + recorded
 
+    @property
+    def between_events(self) -> bool:
+        """Whether something may be put behind what was sent so far."""
+        return not self._splitter.passing
+
     def finish(self) -> bytes:
         """The upstream ended its stream."""
         rest = self._treat(self._splitter.finish())
@@ -234,12 +220,15 @@ class StreamSession:
         return rest
 
     def die(self, message: str) -> bytes:
-        """The upstream broke off: what was complete goes out, then an error event."""
+        """The upstream broke off: what was held of the text goes out, then an error event."""
         if self._done:  # it had said everything, and only failed to hang up properly
             self._close()
             return b""
-        pieces = self._frames(self._normalizer.finish(died=True))
-        return self._end_with(pieces, message, "upstream_error")
+        return self._end_with(self._last_words(), message, "upstream_error")
+
+    def _last_words(self) -> list[bytes]:
+        """What may still be sent of an answer that broke off."""
+        return self._frames(self._normalizer.finish(died=True))
 
     def give_up(self, message: str) -> bytes:
         """Too much would have to be held: nothing of it goes out but an error event."""
@@ -247,14 +236,12 @@ class StreamSession:
         return self._end_with([], message, "over_budget")
 
     def _end_with(self, pieces: list[bytes], message: str, kind: str) -> bytes:
-        error = failure(message, kind)
-        if self._api in MESSAGES:
-            error = messages_error(message)
-        elif self._ends:
-            error |= error_event(message, kind)
-        last = self._sent([*pieces, frame(error, "error")])
+        last = self._sent([*pieces, self._error(message, kind)])
         self._close()
         return last
+
+    def _error(self, message: str, kind: str = "upstream_error") -> bytes:
+        return frame(self._dialect.error(message, kind), "error")
 
     def abandon(self) -> None:
         """The client is gone: what was found so far still counts."""
@@ -265,7 +252,8 @@ class StreamSession:
             return
         self._over = True
         normalizer = self._normalizer
-        _account("stream", normalizer.findings, normalizer.calls, self._recorder, self._capture)
+        found, calls = normalizer.findings, normalizer.calls
+        _account("stream", found, calls, self._recorder, self._capture, self._reasoning)
 
     def _treat(self, events: list[ServerEvent]) -> bytes:
         pieces: list[bytes] = []
@@ -285,33 +273,74 @@ class StreamSession:
 
     def _pieces(self, event: ServerEvent) -> list[bytes]:
         """What one event becomes; its own bytes where it needs no change."""
-        translated = self._api == TRANSLATED
-        if event.too_long and translated:
-            return self._break_off()
+        dialect = self._dialect
+        if self._failed:
+            return []  # nothing counts behind an error
+        if event.too_long:
+            return self._pass_unread(event)
         if event.data is None:
             return [event.raw]
-        if event.data == DONE:
+        if event.done:
             self._done = True
-            rest = self._frames(self._normalizer.finish())
-            return rest if translated else [*rest, event.raw]
-        chunk = event.load()
-        if chunk is None:
-            return [] if translated else [event.raw]
+            last = self._finish_normally()
+            self._failed = any(_is_error(chunk) for chunk in last)
+            # Clients look for it as it should be.
+            plain = event.raw if event.data == DONE else _DONE
+            unsaid = self._failed or dialect.translates
+            return self._frames(last) + ([] if unsaid else [plain])
+        chunk, fit = load_answer(event.data)
+        if chunk is None or (dialect.reads_chat and "choices" not in chunk and event.named_error):
+            return self._odd_pieces(event, chunk)
+        if dialect.reads_chat and chunk.get("error"):
+            self._failed = self._done = True
         out = self._normalizer.feed(chunk)
-        if any(one.get("type") in self._ends for one in out):
+        if any(one.get("type") in dialect.ends for one in out):
             self._done = True
-        return [event.raw if one is chunk else self._frame(one) for one in out]
+            self._failed = self._failed or (dialect.speaks_messages and any(map(_is_error, out)))
+        self._reasoning = self._reasoning or any(map(metrics.has_reasoning, out))
+        return [event.raw if one is chunk and fit else self._frame(one) for one in out]
 
-    def _break_off(self) -> list[bytes]:
-        """What can't be translated can't be left out, either: the client is told, once."""
-        if self._done:
-            return []
-        self._done = True
+    def _finish_normally(self) -> list[Json]:
+        if isinstance(self._normalizer, ChatStream):
+            return self._normalizer.finish(done=True)
+        return self._normalizer.finish()
+
+    def _odd_pieces(self, event: ServerEvent, chunk: Json | None) -> list[bytes]:
+        """An event that is no chunk: an error that not every client would notice, or anything else."""
+        if not event.named_error:
+            return self._pass_unread(event)
+        pieces = self._last_words()
+        self._failed = self._done = True
+        if self._dialect.translates:
+            return [*pieces, frame(as_messages_error(chunk or failure(_FAILED)), "error")]
+        pieces.append(event.raw)
+        return pieces if chunk and chunk.get("error") else [*pieces, self._error(_FAILED)]
+
+    def _pass_unread(self, event: ServerEvent) -> list[bytes]:
+        """The bytes of an event that can't be read, unless there is a call in it: that can't be checked,
+        so the client is told."""
+        seen = self._tail + event.raw
+        self._tail = b"" if not event.too_long or event.raw.endswith(_ENDINGS) else event.raw[-16:]
+        translates = self._dialect.translates
+        has_call = self._dialect.calls.search(seen) is not None
+        if not has_call and not (translates and event.too_long):
+            return [] if translates else [event.raw]
         self._normalizer.finish(died=True)
-        return [frame(messages_error(_NOT_TRANSLATED), "error")]
+        self._failed = self._done = True
+        begun = event.too_long and len(seen) > len(event.raw)  # some of it was sent
+        return [
+            b"\n\n" if begun else b"",
+            self._error(_UNREADABLE if has_call else _NOT_TRANSLATED),
+        ]
 
     def _frames(self, chunks: list[Json]) -> list[bytes]:
         return [self._frame(chunk) for chunk in chunks]
 
     def _frame(self, chunk: Json) -> bytes:
-        return frame(chunk, str(chunk.get("type")) if self._ends else None)
+        if self._dialect.named:
+            return frame(chunk, str(chunk.get("type")))
+        return frame(chunk, "error" if chunk.get("error") else None)
+
+
+def _is_error(chunk: Json) -> bool:
+    return bool(chunk.get("error")) or chunk.get("type") == "error"

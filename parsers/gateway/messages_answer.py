@@ -7,16 +7,16 @@ Messages API asks for: an `input` is always an object, and a block of text is ne
 
 from __future__ import annotations
 
-import json
-import math
 import os
 from collections.abc import Mapping
 from typing import Any
 
+from ..openai import exact_json
 from ..openai.answers import CUT_REASONS
 from ..openai.normalize import Finding, Policy, normalize_response
 from ..openai.sizes import shortened
 from ..schema.json_schema import too_deep
+from ..schema.kinds import json_type
 from .messages_errors import as_messages_error
 from .sse import MAX_DEPTH
 
@@ -111,25 +111,20 @@ def read_input(name: str, arguments: str) -> tuple[Json, list[Finding]]:
 
 
 def no_object(name: str) -> Finding:
-    """Arguments that are no object were put into one."""
-    detail = f"the arguments of {shortened(name)!r} are no object"
-    return Finding("bad_structure", "wrapped", detail)
+    """Arguments that are no object (which was told) were put into one."""
+    detail = f"the arguments of {shortened(name)!r} were put into an object"
+    return Finding(None, "wrapped", detail)
 
 
 def load_json(text: str) -> Any:
-    """JSON that can be written again; None for what is not, or is too deep or too large for that."""
+    """JSON with its numbers as they were written; None for what is none, or can't be written again."""
+    if json_type(text) is None:
+        return None
     try:
-        value = json.loads(text, parse_float=_finite, parse_constant=_finite)
-    except (ValueError, RecursionError):
+        value = exact_json.loads(text)
+    except (ValueError, RecursionError):  # too deep, or an endless number
         return None
     return None if isinstance(value, (dict, list)) and too_deep(value, MAX_DEPTH) else value
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(text)
-    return value
 
 
 def stop_of(choice: Json) -> Json:

@@ -65,13 +65,16 @@ def _sentence(body: Any) -> str:
     return ""
 
 
-def problems_error(problems: list[Problem], sources: tuple[int, ...] = ()) -> Json:
+def problems_error(
+    problems: list[Problem], sources: tuple[int, ...] = (), hint: str | None = None
+) -> Json:
     """What is wrong with a request, one problem a line, each with its place in the client's request.
 
-    `sources` says for each message of the translated request which of the client's it came from.
+    `sources` says for each message of the translated request which of the client's it came from, `hint`
+    what could be done.
     """
     lines = [f"{_place(p.param, sources)}{p.message}" for p in problems]
-    return messages_error("\n".join(lines), 400)
+    return messages_error("\n".join([*lines, hint] if hint else lines), 400)
 
 
 def _place(param: str, sources: tuple[int, ...]) -> str:

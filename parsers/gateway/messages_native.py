@@ -7,9 +7,10 @@ are no others, and `stop_reason` says what really goes out. What needs no change
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from ..openai import exact_json
+from ..openai.exact_json import Number
 from ..openai.message import ToolCall
 from ..openai.normalize import CallNormalizer, Finding, Policy, found_in_text, read_text
 from .messages_answer import read_input
@@ -81,18 +82,27 @@ class MessageCalls:
 
     def take(self, block: Json, given: Any, cut: bool) -> list[Json]:
         """A call's block as it may be sent; nothing for one that may not. `given` is its input."""
-        if isinstance(given, (list, int, float)):  # JSON, but no object; text may be either
-            given = json.dumps(given)
+        if isinstance(given, (list, int, float, Number)):  # JSON, but no object; text may be either
+            given = exact_json.dumps(given)
         function = {"name": block.get("name"), "arguments": given}
         taken = self.normalizer.take({"id": block.get("id"), "function": function}, cut=cut)
         if taken is None:
             return []
         self.count += 1
-        name, arguments = taken["function"]["name"], taken["function"]["arguments"]
-        value, found = read_input(name, arguments)
-        if found:
-            self.normalizer.note(found[0].reason, found[0].action, found[0].detail)
+        name = taken["function"]["name"]
+        value = self._object(name, taken["function"]["arguments"])
         return [block | {"id": taken["id"], "name": name, "input": value}]
+
+    def read(self, name: str, arguments: str) -> Json:
+        """The input of a call whose beginning was sent: an object, whatever it was."""
+        function = {"name": name, "arguments": arguments}
+        return self._object(name, self.normalizer.taken_arguments(function, cut=False) or "")
+
+    def _object(self, name: str, arguments: str) -> Json:
+        value, found = read_input(name, arguments)
+        for finding in found:
+            self.normalizer.note(finding.reason, finding.action, finding.detail)
+        return value
 
     def from_text(self, found: list[ToolCall], cut: bool) -> list[Json]:
         """The blocks of calls that were found in the text."""

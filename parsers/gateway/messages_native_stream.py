@@ -1,26 +1,29 @@
 """The event stream of an upstream that speaks Anthropic's Messages API itself, normalised.
 
-A call is held until its block ends (`live`: sent as it comes). What is no JSON then may have been cut
-off: it waits until another block begins, or the message says how it ended. A block that is left out
-leaves no hole in the numbers. Events that need no change come back as the very same objects, so that
-whoever holds their bytes can send those.
+A call is held until the message says how it ended (`emit="finish"`) or its block ends
+(`emit="complete"`); in `live` it is sent as it comes. What is no JSON at the end of its block may have
+been cut off: it waits until another block begins, or the message says how it ended. A block that is left
+out leaves no hole in the numbers. A stream that does not say how it ended was cut off, and so is what
+stands before an error: a call that is still held is not sent. Events that need no change come back as
+the very same objects, so that whoever holds their bytes can send those.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..openai import exact_json
 from ..openai.answers import is_complete
 from ..openai.normalize import Finding, Policy
-from ..openai.open_calls import key_of
+from ..openai.open_calls import ObjectStart, key_of
+from ..openai.repair import Coercion
 from ..openai.sizes import Pieces, shortened, size_of
 from ..openai.text_reader import TextReader
 from ..schema.kinds import json_type
-from .messages_answer import load_json, no_object, read_input
-from .messages_errors import messages_error
+from .messages_answer import load_json
+from .messages_errors import as_messages_error, messages_error
 from .messages_native import DONE_REASONS, MessageCalls, is_call, is_text
 from .messages_stream import MESSAGES_ENDS, NO_END
 from .responses import MAX_TEXTS
@@ -38,8 +41,11 @@ class _Held:
     start: Json  # the event
     block: Json
     pieces: Pieces = field(default_factory=Pieces)
-    blank: bool = True  # nothing but white space came
+    ended: bool = False
     sent: bool = False  # its beginning was sent (live)
+    flows: bool = False  # the input begins as an object, so it is sent as it comes (live)
+    begins: ObjectStart = field(default_factory=ObjectStart)
+    coercion: Coercion | None = None  # what the input goes through on its way out (live)
     held: int = 0
 
     def given(self) -> Any:
@@ -50,12 +56,13 @@ class _Held:
 class MessagesStream:
     """Events of the Messages API in, normalised ones out."""
 
-    def __init__(self, policy: Policy, mode: str = "verified") -> None:
+    def __init__(self, policy: Policy, mode: str = "verified", emit: str = "finish") -> None:
         self._policy = policy
         self._live = mode == "live"
+        self._waits = not self._live and emit == "finish"
         self._calls = MessageCalls(policy)
         self._held: dict[Any, _Held] = {}
-        self._ended: list[Any] = []  # those of them whose blocks have ended
+        self._ended: list[Any] = []  # those of them that wait for the next block
         self._texts: dict[Any, AnswerText] = {}  # the open ones that are read for calls
         self._read: list[AnswerText] = []  # those that have ended, with calls in them
         self._starts: dict[Any, Json] = {}  # of texts of which nothing was sent yet
@@ -96,18 +103,17 @@ class MessagesStream:
             return self._stop(event)
         if kind == "message_delta":
             return self._message_delta(event)
-        if kind in MESSAGES_ENDS:
+        if kind in MESSAGES_ENDS or (kind is None and event.get("error")):
             self._over = True
-        if kind == "message_stop" and not self._told:
-            return [*self._end(None), event]
+            return self._last(event)
         return [event]
 
     def finish(self, *, died: bool = False) -> list[Json]:
         """The stream is over (`died`: before its proper end)."""
         if self._over or not self._begun:
             return []
-        events = [] if self._told else self._end(None)
         self._over = True
+        events = self._lose()
         return events if died else [*events, messages_error(NO_END)]
 
     # Blocks
@@ -151,6 +157,9 @@ class MessagesStream:
         key = key_of(event.get("index"))
         held = self._held.get(key)
         if held is not None:
+            held.ended = True
+            if self._waits:
+                return []
             # Only what is JSON is surely whole: anything else may have been cut off by the end.
             given = held.given()
             whole = not isinstance(given, str) or json_type(given) is not None
@@ -174,6 +183,10 @@ class MessagesStream:
         """A block with this number begins, so an older one with the same number is over."""
         if key in self._texts:
             return self._end_text(key, {"type": "content_block_stop", "index": key})
+        if key in self._held and self._waits:  # it keeps its place among those that wait
+            self._held[key].ended = True
+            self._held[object()] = self._held.pop(key)
+            return []
         if key in self._held:
             return self._send(key, cut=False)
         return self._end_place(key, {"type": "content_block_stop", "index": key})
@@ -197,11 +210,20 @@ class MessagesStream:
         self._size += held.pieces.size - before
         if not held.sent:
             return []
-        if held.blank and text[0].isspace():  # clients read what they have, and blanks are no JSON
-            text = text.lstrip()
-            event = event | {"delta": event["delta"] | {"partial_json": text}}
-        held.blank = held.blank and not text
-        return [] if held.blank else [self._placed(event, key_of(held.start.get("index")))]
+        out = text
+        if not held.flows:  # what is no object can still be put into one, at its end
+            held.flows = held.begins.look(held.pieces)
+            # Clients read what they have, and blanks are no JSON.
+            out = held.pieces.text().lstrip() if held.flows else ""
+        if held.coercion is not None and out:
+            coercion, given = held.coercion, out
+            name = str(held.block.get("name"))
+            out = self._calls.normalizer.coerce(name, lambda: coercion.feed(given))
+        if not out:
+            return []
+        if out != text:
+            event = event | {"delta": event["delta"] | {"partial_json": out}}
+        return [self._placed(event, key_of(held.start.get("index")))]
 
     def _start_live(self, held: _Held) -> list[Json]:
         """The beginning of a call that is sent as it comes. One without a name is not sent at all."""
@@ -209,23 +231,30 @@ class MessagesStream:
         normalizer = self._calls.normalizer
         if not isinstance(name, str) or not name or held.block.get("input"):
             return []
-        if not normalizer.admits(name):
+        meant = normalizer.name(name)
+        if not normalizer.admits(meant):
             self._forget(key_of(held.start.get("index")))
             return []
         held.sent = True
+        held.coercion = normalizer.coercion(meant)
         self._calls.count += 1
-        id = normalizer.id_for(held.block.get("id"), name)
+        id = normalizer.id_for(held.block.get("id"), meant)
         start = held.start
-        if id != held.block.get("id"):
-            start = start | {"content_block": held.block | {"id": id}}
+        if (id, meant) != (held.block.get("id"), name):
+            held.block = held.block | {"id": id, "name": meant}
+            start = start | {"content_block": held.block}
         return [self._placed(start, key_of(held.start.get("index")))]
 
     def _send(self, key: Any, cut: bool, stop: Json | None = None) -> list[Json]:
         """The end of a call: all of it, or what is left of it in live."""
         held = self._forget(key)
         if held.sent:
-            self._judge_live(held, cut)
-            return self._end_place(key, stop or {"type": "content_block_stop", "index": key})
+            rest = self._rest(held, cut)
+            event = {"type": "content_block_delta", "index": key}
+            delta = {"type": "input_json_delta", "partial_json": rest}
+            events = [self._placed(event | {"delta": delta}, key)] if rest else []
+            stop = stop or {"type": "content_block_stop", "index": key}
+            return [*events, *self._end_place(key, stop)]
         given = held.given()
         blocks = self._calls.take(held.block, given, cut)
         return [event for block in blocks for event in self._whole(block, given)]
@@ -240,7 +269,7 @@ class MessagesStream:
         """All events of one call, its input as the model wrote it where that is an object."""
         place = self._next
         self._next += 1
-        text = json.dumps(block["input"], ensure_ascii=False)
+        text = exact_json.dumps(block["input"])
         if isinstance(given, str) and load_json(given) == block["input"]:
             text = given
         delta = {"type": "input_json_delta", "partial_json": text}
@@ -250,18 +279,20 @@ class MessagesStream:
             {"type": "content_block_stop", "index": place},
         ]
 
-    def _judge_live(self, held: _Held, cut: bool) -> None:
-        """What is wrong with an input that was sent as it came."""
-        text, name = held.pieces.text(), shortened(str(held.block.get("name")))
+    def _rest(self, held: _Held, cut: bool) -> str:
+        """What is left to send of an input that was sent as it came, and what was wrong with it."""
+        text, name = held.pieces.text(), str(held.block.get("name"))
         normalizer = self._calls.normalizer
-        if text and json_type(text) is None:
-            cut = cut and not is_complete(text)
-            detail = f"the input of {name!r} is not valid JSON, and was already sent"
-            normalizer.note("truncated" if cut else "invalid_json", None, detail)
-            normalizer.lost_one = normalizer.lost_one or cut
-        elif text and read_input(name, text)[1]:
-            finding = no_object(name)
-            normalizer.note(finding.reason, None, finding.detail)
+        if cut and not is_complete(text):
+            normalizer.lose(name, None)
+        elif not held.flows:  # nothing was sent, so what is wrong can still be put right
+            given = self._calls.read(name, text if text.strip() else "")
+            return exact_json.dumps(given) if given else ""
+        elif json_type(text) is None:
+            detail = f"the input of {shortened(name)!r} is not valid JSON, and was already sent"
+            normalizer.note("invalid_json", None, detail)
+        coercion = held.coercion
+        return normalizer.coerce(name, coercion.finish) if coercion and held.flows else ""
 
     def _send_ended(self) -> list[Json]:
         """Another block begins, so the calls whose blocks have ended were not cut off."""
@@ -331,6 +362,32 @@ class MessagesStream:
 
     # The end
 
+    def _last(self, event: Json) -> list[Json]:
+        """The last event, and what goes before it."""
+        events = self._lose()
+        if event.get("type") != "message_stop":
+            return [*events, as_messages_error(event)]
+        if self._told:
+            return [*events, event]
+        # It says that it is over, and not how: good enough for a text, and not for a call.
+        if self._calls.count or self._calls.normalizer.lost_one:
+            return [*events, messages_error(NO_END)]
+        return [*events, *self._end(None), event]
+
+    def _lose(self) -> list[Json]:
+        """The answer broke off: text that was held goes out, and no call does any more."""
+        events = [event for key in list(self._texts) for event in self._flush_text(key)]
+        for key in list(self._held):
+            held = self._forget(key)
+            action = None if held.sent else "dropped"
+            self._calls.normalizer.lose(str(held.block.get("name")), action)
+        for text in [*self._texts.values(), *self._read]:
+            for call in text.calls():
+                self._calls.normalizer.lose(call.name, "dropped")
+            text.drop_calls()
+        self._read = []
+        return events
+
     def _message_delta(self, event: Json) -> list[Json]:
         delta = event.get("delta")
         reason = delta.get("stop_reason") if isinstance(delta, dict) else None
@@ -350,8 +407,8 @@ class MessagesStream:
         for key in list(self._texts):
             events += self._end_text(key, {"type": "content_block_stop", "index": key})
         last = next(reversed(self._held), None)
-        for key in list(self._held):
-            events += self._send(key, cut and key == last)
+        for key, held in list(self._held.items()):
+            events += self._send(key, cut and (key == last or not held.ended))
         found = [call for text in self._read for call in text.calls()]
         self._read = []
         for block in self._calls.from_text(found, cut):

@@ -18,11 +18,11 @@ Nothing here raises for what a client sent.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..openai import exact_json
 from ..openai.problems import Problem, Problems
 from ..openai.sizes import shortened
 
@@ -275,7 +275,7 @@ class _Conversation:
             return []
         given = {} if given is None else given
         arguments = given if isinstance(given, Mapping) else {"input": given}
-        text = json.dumps(arguments, ensure_ascii=False)
+        text = exact_json.dumps(arguments)
         return [{"id": id, "type": "function", "function": {"name": name, "arguments": text}}]
 
     # Blocks that are no calls and no results

@@ -13,10 +13,10 @@ The finish reason comes before the token counts, and both go out together.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..openai import exact_json
 from ..openai.answers import is_complete
 from ..openai.normalize import Finding, Policy
 from ..openai.sizes import Pieces
@@ -25,7 +25,6 @@ from .messages_answer import (
     SIGNATURE,
     call_in,
     message_start,
-    no_object,
     read_input,
     read_usage,
     reasoning_in,
@@ -48,12 +47,11 @@ _DELTAS = {"text": ("text_delta", "text"), "thinking": ("thinking_delta", "think
 class TranslatedStream:
     """Chunks of Chat Completions in, events of the Messages API out."""
 
-    def __init__(self, policy: Policy, mode: str = "verified") -> None:
-        self._chat = ChatStream(policy, mode)
+    def __init__(self, policy: Policy, mode: str = "verified", emit: str = "finish") -> None:
+        self._chat = ChatStream(policy, mode, emit)
         self._blocks = Blocks(live=mode == "live")
         self._begun = False
         self._over = False
-        self._complete = False  # the upstream itself said how its answer ended
         self._stop: Json | None = None
         self._usage: Any = None
 
@@ -73,30 +71,31 @@ class TranslatedStream:
         """The events to send for one chunk."""
         if self._over:
             return []
-        self._complete = self._complete or _says_its_end(chunk)
         return [event for one in self._chat.feed(chunk) for event in self._take(one)]
 
     def finish(self, *, died: bool = False) -> list[Json]:
         """The stream is over (`died`: before its proper end)."""
         if self._over:
             return []
-        cut = died or not self._complete
-        events = [event for one in self._chat.finish(died=cut) for event in self._take(one)]
+        events = [event for one in self._chat.finish(died=died) for event in self._take(one)]
         told, self._over = self._over, True
         if died or told:
             return events
-        return [*events, *(self._end() if self._complete else [messages_error(NO_END)])]
+        # How it ended must be said, so a text does not do without that here, whatever comes behind it.
+        return [*events, *(self._end() if self._stop is not None else [messages_error(NO_END)])]
 
     def _take(self, chunk: Json) -> list[Json]:
         """The events for a chunk whose calls are in order."""
         if self._over:
             return []
         choices = chunk.get("choices")
-        if not isinstance(choices, list):
-            if chunk.get("error") is None:
-                return []
+        events = self._take_choices(chunk, choices) if isinstance(choices, list) else []
+        if chunk.get("error"):
             self._over = True
-            return [as_messages_error(chunk)]
+            return [*events, as_messages_error(chunk)]
+        return events
+
+    def _take_choices(self, chunk: Json, choices: list[Any]) -> list[Json]:
         if chunk.get("usage") is not None:
             self._usage = chunk["usage"]
         events = [] if self._begun else self._begin(chunk)
@@ -130,12 +129,6 @@ class TranslatedStream:
         return [*self._blocks.finish(), delta, {"type": "message_stop"}]
 
 
-def _says_its_end(chunk: Json) -> bool:
-    choices = chunk.get("choices")
-    listed = choices if isinstance(choices, list) else []
-    return any(isinstance(c, dict) and c.get("finish_reason") is not None for c in listed)
-
-
 @dataclass(slots=True)
 class _Block:
     """The block that is open. `key` is its kind, or the number of its call."""
@@ -143,7 +136,6 @@ class _Block:
     key: Any
     name: str = ""  # of the call
     pieces: Pieces = field(default_factory=Pieces)  # of its arguments, while it grows
-    wrapped: bool | None = None  # whether its arguments are put into an object; None: not known yet
 
 
 class Blocks:
@@ -234,7 +226,7 @@ class Blocks:
         start = {"type": "tool_use", "id": id, "name": name, "input": {}}
         text = arguments
         if found or not text.strip() or not given:
-            text = json.dumps(given, ensure_ascii=False)
+            text = exact_json.dumps(given)
         return [
             *self._start(_Block(None, name), start),
             self._delta({"type": "input_json_delta", "partial_json": text}),
@@ -242,18 +234,16 @@ class Blocks:
         ]
 
     def _grow(self, text: str) -> list[Json]:
-        """More of the open call's arguments. What begins as no object is put into one."""
+        """More of the open call's arguments. What begins as no object came whole: it gets one."""
         block = self._open
         assert block is not None
-        block.pieces.add(text)
-        if block.wrapped is None:
+        if not block.pieces.size:
             text = text.lstrip()  # clients read what they have so far, and blanks are no JSON
-            if not text:
-                return []
-            block.wrapped = not text.startswith("{")
-            if block.wrapped:
-                text = '{"input": ' + text
-                self.findings.append(no_object(block.name))
+            if text and not text.startswith("{"):
+                given, found = read_input(block.name, text)
+                self.findings += found
+                text = exact_json.dumps(given)
+        block.pieces.add(text)
         return [self._delta({"type": "input_json_delta", "partial_json": text})] if text else []
 
     def _start(self, block: _Block, start: Json) -> list[Json]:
@@ -277,6 +267,4 @@ class Blocks:
             events.append(self._delta({"type": "signature_delta", "signature": SIGNATURE}))
         elif block.key != "text":
             self._over.add(block.key)
-            if block.wrapped:
-                events.append(self._delta({"type": "input_json_delta", "partial_json": "}"}))
         return [*events, {"type": "content_block_stop", "index": self._index}]

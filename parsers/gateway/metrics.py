@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 try:
     from prometheus_client import Counter, Gauge, Histogram
@@ -11,6 +12,7 @@ except ImportError as error:
         'toolwire.gateway needs prometheus-client: pip install "toolwire[gateway]"', name=error.name
     ) from error
 
+from ..openai.deltas import REASONING_KEYS
 from ..openai.normalize import Finding
 
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
@@ -22,6 +24,10 @@ FALLBACK = Counter(
     "manager_tool_calls_fallback_total", "What was done about tool calls", ["stage", "action"]
 )
 CALLS = Counter("manager_tool_calls_total", "Tool calls sent to clients", ["stage"])
+REASONING = Counter(
+    "manager_answers_with_reasoning_total", "Answers with thoughts in them", ["stage"]
+)
+REPAIRED = Counter("manager_requests_repaired_total", "What was put right in requests", ["what"])
 REQUESTS = Counter("manager_requests_total", "Requests by route and status", ["route", "status"])
 SECONDS = Histogram(
     "manager_request_seconds", "From the request to the last byte", ["route"], buckets=_SECONDS
@@ -40,8 +46,10 @@ UPSTREAM_FAILURES = Counter(
 BREAKER = Gauge("manager_upstream_breaker_state", "0 closed, 1 half open, 2 open", ["upstream"])
 
 
-def count(stage: str, findings: Iterable[Finding], calls: int) -> None:
-    """Count one answer's findings and calls."""
+def count(stage: str, findings: Iterable[Finding], calls: int, reasoning: bool = False) -> None:
+    """Count one answer's findings and calls, and whether it has thoughts."""
+    if reasoning:
+        REASONING.labels(stage).inc()
     for finding in findings:
         if finding.reason is not None:
             MALFORMED.labels(stage, finding.reason).inc(finding.count)
@@ -49,3 +57,26 @@ def count(stage: str, findings: Iterable[Finding], calls: int) -> None:
             FALLBACK.labels(stage, finding.action).inc(finding.count)
     if calls:
         CALLS.labels(stage).inc(calls)
+
+
+def has_reasoning(answer: dict[str, Any]) -> bool:
+    """Whether there are thoughts in a whole answer, or in a chunk of a stream, of any API."""
+    kind = answer.get("type")
+    if kind in ("message", "content_block_delta"):
+        return _has_thinking(answer)
+    if isinstance(kind, str):
+        return kind.startswith("response.reasoning") and bool(answer.get("delta"))
+    choices, items = answer.get("choices"), answer.get("output")
+    for choice in choices if isinstance(choices, list) else ():
+        said = choice.get("delta") or choice.get("message") if isinstance(choice, dict) else None
+        if isinstance(said, dict) and any(said.get(key) for key in REASONING_KEYS):
+            return True
+    listed = items if isinstance(items, list) else ()
+    return any(isinstance(item, dict) and item.get("type") == "reasoning" for item in listed)
+
+
+def _has_thinking(answer: dict[str, Any]) -> bool:
+    """The same for a message of Anthropic's API, or a piece of one."""
+    content = answer.get("content")
+    said = [*(content if isinstance(content, list) else ()), answer.get("delta")]
+    return any(isinstance(one, dict) and bool(one.get("thinking")) for one in said)

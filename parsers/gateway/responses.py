@@ -51,7 +51,7 @@ def normal_item(normalizer: CallNormalizer, item: Any, cut: bool) -> Any:
     taken = normalizer.take({"id": item.get("call_id"), "function": function}, cut=cut)
     if taken is None:
         return None
-    return item | {"call_id": taken["id"], "arguments": taken["function"]["arguments"]}
+    return item | {"call_id": taken["id"]} | taken["function"]
 
 
 def _items_with_text_read(

@@ -1,79 +1,49 @@
 """The event stream of the Responses API, normalised while it passes.
 
 An item is announced, its arguments come in pieces, and it is repeated whole at its end and once more
-in the last event. `verified` holds all of that until the item has ended and sends it in one go; `live`
-lets it pass. Items are numbered anew, so that a dropped one leaves no hole. A stream without a last
-event was cut off: half a call is not sent, and the client gets an error.
+in the last event. `verified` holds all of that and sends it in one go: at the end of the answer
+(`emit="finish"`), or of the item (`emit="complete"`); `live` lets it pass. Items are numbered anew, so
+that a dropped one leaves no hole. A stream without a last event was cut off, and so is what stands
+before an error: a call that is still held is not sent, and the client gets an error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..openai.answers import is_complete
 from ..openai.normalize import CallNormalizer, Finding, Policy
 from ..openai.open_calls import key_of
-from ..openai.sizes import Pieces, shortened, size_of
+from ..openai.sizes import shortened, size_of
 from ..openai.text_reader import TextReader
 from ..schema.kinds import json_type
 from .responses import MAX_TEXTS, Json, is_call, is_text, normal_item, text_items
+from .responses_held import HeldItem
 from .responses_text import AnswerText
 
 ENDS = ("response.completed", "response.incomplete", "response.failed")
 NO_END = "The upstream's answer ended without its last event"
 _TEXT = "response.output_text"
 _ARGUMENTS = "response.function_call_arguments"
-_ITEM, _PLACE = 1000, 200  # the bytes that each takes by itself
+_PLACE = 200  # the bytes that an item takes by itself
 
 
 def error_event(message: str, code: str = "upstream_error") -> Json:
     return {"type": "error", "code": code, "message": message, "param": None}
 
 
-@dataclass(slots=True)
-class _Item:
-    """A call as it is announced, grows and ends."""
-
-    item: Json
-    pieces: Pieces = field(default_factory=Pieces)
-    full: Any = None  # the arguments as the upstream repeated them
-    ended: bool = False
-    place: int | None = None  # its place in our output, once it was announced (live)
-    size: int = 0  # of the item and the repeated arguments
-
-    @property
-    def held(self) -> int:
-        return _ITEM + self.size + self.pieces.size
-
-    def replace(self, item: Json) -> None:
-        self.item = item
-        self.size = size_of(item) + size_of(self.full)
-
-    def repeat(self, arguments: Any) -> None:
-        self.size += size_of(arguments) - size_of(self.full)
-        self.full = arguments
-
-    def settled(self) -> Json:
-        """The item with the arguments that count: the repeated ones, else the pieces."""
-        arguments = self.full if self.full not in (None, "") else self.item.get("arguments")
-        if self.pieces.size and arguments in (None, ""):
-            arguments = self.pieces.text()
-        rest = {k: v for k, v in self.item.items() if k != "arguments"}
-        return rest if arguments is None else rest | {"arguments": arguments}
-
-
 class ResponsesStream:
     """Normalises the events of one streamed answer: the same interface as `ChatStream`."""
 
-    def __init__(self, policy: Policy, mode: str = "verified") -> None:
+    def __init__(self, policy: Policy, mode: str = "verified", emit: str = "finish") -> None:
         self.calls = 0
         self._policy = policy
         self._live = mode == "live"
+        self._waits = not self._live and emit == "finish"
         self._normalizer = CallNormalizer(policy)
         self.held = 0  # about how many bytes this stream holds
-        self._held: dict[Any, _Item] = {}  # by the upstream's output_index
+        self._held: dict[Any, HeldItem] = {}  # by the upstream's output_index
         self._ended: list[Any] = []  # those of them that have ended
         self._done: set[Any] = set()  # the items that are not calls, once they have ended
         self._places: dict[Any, int] = {}  # the upstream's output_index, ours
@@ -85,6 +55,7 @@ class ResponsesStream:
         self._native = False
         self._begun = False
         self._over = False
+        self._failed = False  # the upstream reported an error: nothing but its end counts behind it
 
     @property
     def findings(self) -> list[Finding]:
@@ -103,10 +74,9 @@ class ResponsesStream:
         if self._over:
             return []
         self._over = True
-        flushed = [e for text in self._texts.values() for e in text.finish()]
-        events = flushed + self._end_calls(cut=True)
+        events = self._lose()
         self.held = 0
-        if self._begun and not died:
+        if self._begun and not died and not self._failed:
             events.append(error_event(NO_END))
         return [self._number(e) for e in events]
 
@@ -123,10 +93,17 @@ class ResponsesStream:
 
     def _feed(self, event: Json) -> list[Json]:
         kind = event.get("type")
-        if self._over or not isinstance(kind, str):
+        if not isinstance(kind, str):
             return [event]
+        if self._over:
+            return []  # what comes behind the end was not checked
         if kind in ENDS:
             return self._end(event)
+        if self._failed:
+            return []
+        if kind == "error":
+            self._failed = True
+            return [*self._lose(), event]
         if kind == "response.output_item.added":
             return self._added(event)
         if kind.startswith(_ARGUMENTS):
@@ -163,15 +140,19 @@ class ResponsesStream:
             return [*before, self._moved(event)]
         before += self._go_native()
         self._forget(index)
-        held = self._held[index] = _Item(item, size=size_of(item))
+        held = self._held[index] = HeldItem(item, size=size_of(item))
         self.held += held.held
         if not self._live or not item.get("name"):
             return before
-        if self._normalizer.full:
+        if self._normalizer.closed:
             return before  # its end will say so
-        self._normalizer.admits(str(item["name"]))
-        id = self._normalizer.id_for(item.get("call_id"), str(item["name"]))
-        held.item = item if id == item.get("call_id") else item | {"call_id": id}
+        name = self._normalizer.name(str(item["name"]))
+        self._normalizer.admits(name)
+        id = self._normalizer.id_for(item.get("call_id"), name)
+        known = self._normalizer.client_name(name)
+        if (id, known) != (item.get("call_id"), item["name"]):
+            held.item = item | {"call_id": id, "name": known}
+        held.coercion = self._normalizer.coercion(name)
         held.place = self._place(index)
         self.calls += 1
         moved = self._moved(event)
@@ -181,15 +162,26 @@ class ResponsesStream:
         held = self._held.get(_index(event))
         if held is None:
             return [self._moved(event)]
-        before = held.held
+        before, text = held.held, ""
         if kind.endswith(".delta") and isinstance(event.get("delta"), str):
-            held.pieces.add(event["delta"])
+            text = self._coerced(held, held.add(event["delta"]))
         elif kind.endswith(".done"):
             held.repeat(event.get("arguments"))
         self.held += held.held - before
-        if held.place is None:
+        if held.place is None or not text:
             return []
-        return [self._moved(event)] if kind.endswith(".delta") else []
+        moved = self._moved(event)
+        return [moved if text == event["delta"] else moved | {"delta": text}]
+
+    def _coerced(self, held: HeldItem, text: str) -> str:
+        """A piece of arguments as it goes out."""
+        coercion = held.coercion
+        if coercion is None or not text:
+            return text
+        name = str(held.item.get("name"))
+        coerced = self._normalizer.coerce(name, lambda: coercion.feed(text))
+        held.coerced.add(coerced)
+        return coerced
 
     def _item_done(self, event: Json) -> list[Json]:
         index, item = _index(event), event.get("item")
@@ -200,8 +192,13 @@ class ResponsesStream:
             return []
         held.ended = True
         before = held.held
-        held.replace(item | {"call_id": held.item.get("call_id") or item.get("call_id")})
+        known = {"call_id": held.item.get("call_id") or item.get("call_id")}
+        if held.place is not None:
+            known["name"] = held.item.get("name")
+        held.replace(item | known)
         self.held += held.held - before
+        if self._waits:
+            return []
         # Only arguments that are JSON are surely whole: others may have been cut off by the end.
         arguments = held.settled().get("arguments")
         if isinstance(arguments, str) and json_type(arguments):
@@ -225,7 +222,7 @@ class ResponsesStream:
         ended, self._ended = self._ended, []
         return [e for index in ended if index in self._held for e in self._send(index, cut=False)]
 
-    def _forget(self, index: Any) -> _Item | None:
+    def _forget(self, index: Any) -> HeldItem | None:
         """Takes a call out of those that are held."""
         held = self._held.pop(index, None)
         if held is not None:
@@ -262,25 +259,26 @@ class ResponsesStream:
         self._sent[place] = item
         self.held += _PLACE + size_of(item)
 
-    def _send_rest(self, held: _Item, place: int, cut: bool) -> list[Json]:
+    def _send_rest(self, held: HeldItem, place: int, cut: bool) -> list[Json]:
         """The end of a call whose pieces were sent as they came (live)."""
-        sent = held.pieces.text()
+        sent = held.sent()
         item = held.settled()
         given = item.get("arguments")
-        name = item.get("name")
-        shown = shortened(str(name))
+        name = self._normalizer.client_name(str(item.get("name")))
         events = []
         about = {"item_id": item.get("id"), "output_index": place}
-        if not sent and not cut and isinstance(given, (str, Mapping)):
-            fixed = normal_item(CallNormalizer(), item, False) or item
-            sent = fixed["arguments"]
-            events.append({"type": f"{_ARGUMENTS}.delta", **about, "delta": sent})
-        cut = cut and not is_complete(sent)
-        if json_type(sent) is None:
-            reason = "truncated" if cut else "invalid_json"
-            detail = f"the arguments of {shown!r} are not valid JSON, and were already sent"
-            self._normalizer.note(reason, None, detail)
-        item = item | {"arguments": sent}
+        rest = self._normalizer.coerce(name, held.coercion.finish) if held.coercion and sent else ""
+        if rest:
+            sent += rest
+            events.append({"type": f"{_ARGUMENTS}.delta", **about, "delta": rest})
+        if not held.flows and isinstance(given, (str, Mapping)):
+            sent = self._normalizer.taken_arguments({"name": name, "arguments": given}, cut) or ""
+            events = [{"type": f"{_ARGUMENTS}.delta", **about, "delta": sent}] if sent else []
+            cut = cut and not sent
+        else:
+            cut = cut and not is_complete(sent)
+            self._note_sent(name, sent, cut)
+        item = item | {"name": name, "arguments": sent}
         if cut:  # what was sent can't be taken back, but it has no end
             self._keep(place, item | {"status": "incomplete"})
             return []
@@ -290,6 +288,16 @@ class ResponsesStream:
             {"type": f"{_ARGUMENTS}.done", **about, "name": name, "arguments": sent},
             {"type": "response.output_item.done", "output_index": place, "item": item},
         ]
+
+    def _note_sent(self, name: str, sent: str, cut: bool) -> None:
+        """Arguments that were sent can't be put right any more, but they can be counted."""
+        if cut:
+            self._normalizer.lose(name, None)
+        elif json_type(sent) is None:
+            detail = (
+                f"the arguments of {shortened(name)!r} are not valid JSON, and were already sent"
+            )
+            self._normalizer.note("invalid_json", None, detail)
 
     # Text
 
@@ -364,9 +372,29 @@ class ResponsesStream:
             events += self._block(item, self._place())
         return events
 
-    def _end(self, event: Json) -> list[Json]:
+    def _lose(self) -> list[Json]:
+        """The answer broke off: text that was held goes out, and no call does any more."""
         flushed = [e for text in self._texts.values() for e in text.finish()]
-        events = flushed + self._end_calls(cut=event["type"] != "response.completed")
+        for index in list(self._held):
+            held = self._forget(index)
+            assert held is not None
+            action = "dropped" if held.place is None else None
+            self._normalizer.lose(str(held.item.get("name")), action)
+            if held.place is not None:
+                item = held.settled() | {"arguments": held.sent(), "status": "incomplete"}
+                self._keep(held.place, item)
+        for text in self._texts.values():
+            for call in text.calls():
+                self._normalizer.lose(call.name, "dropped")
+            text.drop_calls()
+        return flushed
+
+    def _end(self, event: Json) -> list[Json]:
+        if self._failed or event["type"] == "response.failed":
+            events = self._lose()
+        else:
+            flushed = [e for text in self._texts.values() for e in text.finish()]
+            events = flushed + self._end_calls(cut=event["type"] != "response.completed")
         self._over = True
         response = event.get("response")
         if not isinstance(response, dict) or not isinstance(response.get("output"), list):

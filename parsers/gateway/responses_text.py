@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..events import Arguments, CallStart, Content, Event
+from ..events import Arguments, CallEnd, CallStart, Content, Event
 from ..openai import ToolCall
 from ..openai.sizes import Pieces
 from ..openai.text_reader import TextReader
@@ -68,6 +68,9 @@ class AnswerText:
                 self.found_size -= pieces.size
                 pieces.add(event.text)
                 self.found_size += pieces.size
+            elif isinstance(event, CallEnd) and event.id and not self.found[event.index].id:
+                self.found[event.index].id = event.id
+                self.found_size += len(event.id)
         text = "".join(event.text for event in events if isinstance(event, Content))
         self.pieces.add(text)
         return text

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from ..errors import ToolwireError
 from ..formats import get_format
 from ..formats.user_files import load_user_formats
-from ..openai.stream_normalize import MODES
+from ..openai.repair import VARIABLE as REPAIR
+from ..openai.repair import read_repairs
+from ..openai.stream_normalize import EMITS, MODES
 from .budget import MIB
 from .messages_route import WAYS
 
@@ -17,7 +19,10 @@ DEFAULT_MAX_BODY = 32 * MIB
 DEFAULT_MAX_EXCHANGE = 16 * MIB
 DEFAULT_MAX_HELD = 1024 * MIB
 DEFAULT_DEBUG_MAX = 200
+DEFAULT_KEEP_ALIVE = 10.0
 IDS = ("random", "sequential")
+REQUESTS = ("strict", "repair", "pass")
+NAMES = ("keep", "mangle")
 
 
 @dataclass(frozen=True, slots=True, repr=False)  # no repr: the key must not get into a log
@@ -26,8 +31,13 @@ class Settings:
 
     format: str | None = None  # read calls from the text in this format, where there are no others
     mode: str = "verified"
+    emit: str = "finish"  # when verified calls go out: with the finish reason, or once `complete`
+    repair: str = ""  # what may be done to calls: `coerce`, `names`, or both with a comma
     messages: str = "auto"  # `/v1/messages`: `translate` it to Chat, `native`, or find out
     ids: str = "random"  # of calls found in the text: `call_…`, or `sequential`: `Search_0`
+    requests: str = "strict"  # what is done with requests that the specification forbids
+    names: str = "keep"  # … or `mangle` those of tools that some servers refuse
+    keep_alive: float = DEFAULT_KEEP_ALIVE  # seconds of silence in a stream; 0: as long as it takes
     max_body: int = DEFAULT_MAX_BODY  # of a request
     max_exchange: int = DEFAULT_MAX_EXCHANGE  # bytes that are held of one answer
     max_held: int = DEFAULT_MAX_HELD  # … and of all requests and answers together
@@ -39,12 +49,19 @@ class Settings:
     def __post_init__(self) -> None:
         if self.format is not None:
             get_format(self.format)  # says which formats there are, if this is none
-        if self.mode not in MODES:
-            raise ToolwireError(f"mode is {self.mode!r}: use one of {', '.join(MODES)}")
-        if self.messages not in WAYS:
-            raise ToolwireError(f"messages is {self.messages!r}: use one of {', '.join(WAYS)}")
-        if self.ids not in IDS:
-            raise ToolwireError(f"ids is {self.ids!r}: use one of {', '.join(IDS)}")
+        for name, value, known in (
+            ("mode", self.mode, MODES),
+            ("emit", self.emit, EMITS),
+            ("messages", self.messages, WAYS),
+            ("ids", self.ids, IDS),
+            ("requests", self.requests, REQUESTS),
+            ("names", self.names, NAMES),
+        ):
+            if value not in known:
+                raise ToolwireError(f"{name} is {value!r}: use one of {', '.join(known)}")
+        if not 0 <= self.keep_alive < float("inf"):
+            raise ToolwireError(f"keep_alive is {self.keep_alive}: it must be seconds, 0 or more")
+        read_repairs(self.repair)  # says which there are, if one of these is none
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -53,8 +70,13 @@ class Settings:
         return cls(
             format=environment.get("TOOLWIRE_FORMAT") or None,
             mode=environment.get("TOOLWIRE_MODE") or "verified",
-            ids=environment.get("TOOLWIRE_IDS") or "random",
+            emit=environment.get("TOOLWIRE_EMIT") or "finish",
+            repair=environment.get(REPAIR) or "",
             messages=environment.get("TOOLWIRE_MESSAGES") or "auto",
+            ids=environment.get("TOOLWIRE_IDS") or "random",
+            requests=environment.get("TOOLWIRE_REQUESTS") or "strict",
+            names=environment.get("TOOLWIRE_NAMES") or "keep",
+            keep_alive=_seconds(environment, "TOOLWIRE_KEEP_ALIVE", DEFAULT_KEEP_ALIVE),
             max_body=_number(environment, "TOOLWIRE_MAX_BODY", DEFAULT_MAX_BODY),
             max_exchange=_number(environment, "TOOLWIRE_MAX_EXCHANGE", DEFAULT_MAX_EXCHANGE),
             max_held=_number(environment, "TOOLWIRE_MAX_HELD", DEFAULT_MAX_HELD),
@@ -79,3 +101,11 @@ def _number(environment: Mapping[str, str], name: str, default: int) -> int:
     if not text.isdecimal():
         raise ToolwireError(f"{name} is {text!r}: it must be a whole number")
     return int(text)
+
+
+def _seconds(environment: Mapping[str, str], name: str, default: float) -> float:
+    text = environment.get(name, "").strip()
+    try:
+        return float(text) if text else default
+    except ValueError:
+        raise ToolwireError(f"{name} is {text!r}: it must be a number of seconds") from None

@@ -1,21 +1,26 @@
 """Server-sent events: bytes in, whole events out, wherever the bytes were cut.
 
 An event keeps its own bytes, so that one that needs no change goes on exactly as it came. An event
-that is longer than the limit is not collected: its bytes pass, in pieces, as they come.
+that is longer than the limit is not collected: its bytes pass, in pieces, as they come. What an
+upstream writes is read as far as it can be: behind a byte order mark, with bytes that are no UTF-8, and
+with numbers that stay as they were written.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from typing import Any
 
+from ..openai import exact_json
 from ..schema.json_schema import too_deep
 
 _END = re.compile(rb"\r\n\r\n|\n\n|\n\r\n|\r\r(?!\n)")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _LONGEST_END = 4
+_NAMED_ERROR = re.compile(rb"(?:^|[\r\n])event:[ \t]*error[ \t]*(?:[\r\n]|$)")
 
 DONE = b"[DONE]"
 
@@ -31,6 +36,15 @@ class ServerEvent:
     data: bytes | None
     too_long: bool = False
 
+    @property
+    def done(self) -> bool:
+        """Whether this is the end of a stream of Chat Completions."""
+        return self.data is not None and self.data.strip() == DONE
+
+    @property
+    def named_error(self) -> bool:
+        return _NAMED_ERROR.search(self.raw) is not None
+
     def load(self) -> dict[str, Any] | None:
         """The data as a JSON object, or None where it is none."""
         return load_object(self.data) if self.data is not None else None
@@ -42,6 +56,27 @@ def load_object(text: bytes) -> dict[str, Any] | None:
         value = json.loads(text)
     except (ValueError, RecursionError):  # not JSON, not UTF-8, too deep, or an endless number
         return None
+    return _held(text, value)
+
+
+def load_answer(text: bytes) -> tuple[dict[str, Any] | None, bool]:
+    """A JSON object of an upstream's, and whether its bytes are fit to be passed on.
+
+    Its numbers are those of `exact_json`. Bytes that are no UTF-8 are replaced: an SDK would fail.
+    """
+    fit = True
+    try:
+        decoded = text.decode()
+    except UnicodeDecodeError:
+        decoded, fit = text.decode(errors="replace"), False
+    try:
+        value = exact_json.loads(decoded.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        return None, fit
+    return _held(text, value), fit
+
+
+def _held(text: bytes, value: Any) -> dict[str, Any] | None:
     if not isinstance(value, dict):
         return None
     # Nested more deeply, it might not be possible to write it again. Most texts can't be: that is quick.
@@ -52,9 +87,9 @@ def load_object(text: bytes) -> dict[str, Any] | None:
 def dump(value: Any) -> bytes:
     """JSON as bytes, unescaped where that is possible: half a surrogate pair has no UTF-8."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+        return exact_json.dumps(value, compact=True).encode()
     except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")).encode()
+        return exact_json.dumps(value, compact=True, ascii=True).encode()
 
 
 def frame(value: Any, name: str | None = None) -> bytes:
@@ -71,6 +106,12 @@ class EventSplitter:
         self._buffer = bytearray()
         self._searched = 0  # up to here there is no end of an event
         self._passing = False  # in the middle of an event that is too long
+        self._begun = False  # the first event may have a byte order mark in front
+
+    @property
+    def passing(self) -> bool:
+        """Whether what was given last is the middle of an event: nothing may be put behind it."""
+        return self._passing
 
     @property
     def held(self) -> int:
@@ -92,6 +133,7 @@ class EventSplitter:
             del buffer[:start]
         self._searched = max(0, len(buffer) - _LONGEST_END + 1)
         if len(buffer) > self._limit or (self._passing and self._searched):
+            self._begun = True
             events.append(ServerEvent(bytes(buffer[: self._searched]), None, too_long=True))
             del buffer[: self._searched]
             self._searched = 0
@@ -109,7 +151,8 @@ class EventSplitter:
         if self._passing:
             self._passing = False
             return ServerEvent(raw, None, too_long=True)
-        return ServerEvent(raw, _data(raw))
+        begun, self._begun = self._begun, True
+        return ServerEvent(raw, _data(raw if begun else raw.removeprefix(BOM_UTF8)))
 
 
 def _data(raw: bytes) -> bytes | None:

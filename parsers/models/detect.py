@@ -4,6 +4,9 @@ The template is rendered with conversations whose calls are known (`probes`), an
 to read the calls back and leave nothing over; `readings` chooses between those that manage. Where none
 does, but the pieces of a call can be told apart, a new format is proposed, proven by the same round
 trip. Where a template writes no call at all, there may be hints of what it means (`hints`).
+
+A checkpoint that says by itself how it writes messages, in a `response_template`, is believed: that is
+the format, whatever else could read what the chat template writes.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from ..core.format import Format
 from ..core.samples import Call
 from ..errors import ToolwireError
 from ..formats import get_format
+from ..formats.response_template import load_response_template
 from .files import ModelFiles
 from .frames import frame_by_tokens, frame_of, template_for
 from .hints import Hint, find_hint, has_tokens, turn_tags
@@ -41,10 +45,12 @@ from .propose import propose
 from .readings import Reading, best_first, readings_of, text_left
 from .reasoning import ShownReasoning, find_reasoning
 from .rendering import template_renderer
+from .styles import fitting_styles
 
 #: What a proposed format is called, until somebody gives it a name.
 PROPOSED = "detected"
 
+SAYS_SO = "The model's response_template says how it writes messages"
 CHANGES_LISTS = "It changes lists, which llama.cpp lets it do, but vLLM and SGLang refuse."
 
 _LONGEST = 300
@@ -57,7 +63,8 @@ class Detection:
     formats: tuple[str, ...] = ()
     """The formats that read the template's calls, best first."""
     proposal: Format | None = None
-    """A new format that reads them, where none of those that exist does."""
+    """A new format that reads them, where none of those that exist does; or the one that the model's own
+    response template describes."""
     hinted: bool = False
     """The template writes no call that could be read; the formats are what it hints at."""
     shows_tools: bool = False
@@ -75,6 +82,14 @@ class Detection:
         if self.proposal is not None:
             return self.proposal.name
         return self.formats[0] if self.formats else None
+
+    @property
+    def reasoning_style(self) -> str | None:
+        """The name of the style in which thoughts are marked, if it has one."""
+        if self.reasoning.markers is None:
+            return None
+        spec = self.proposal or (get_format(self.formats[0]) if self.formats else None)
+        return next(iter(fitting_styles(self.reasoning.markers, spec)), None)
 
 
 def detect(
@@ -121,6 +136,21 @@ def detect(
 
 def detect_model(files: ModelFiles, name: str = PROPOSED) -> Detection:
     """Asks the template that a model's files have, if they have one."""
+    found = _by_template(files, name)
+    return found if files.response_template is None else _as_said(found, files, name)
+
+
+def _as_said(found: Detection, files: ModelFiles, name: str) -> Detection:
+    """What was found, with the format that the model's own response template describes."""
+    try:
+        spec = load_response_template(files.response_template, name)
+    except ToolwireError as error:
+        return replace(found, why=(f"{SAYS_SO}, but not so that a format can. {error}", *found.why))
+    why = f"{SAYS_SO}: the format is made of that."
+    return replace(found, proposal=spec, hinted=False, why=(why, *found.why))
+
+
+def _by_template(files: ModelFiles, name: str) -> Detection:
     if files.template is not None:
         render = template_renderer(files.template, files.special)
         found = detect(render, special=files.special, vocabulary=files.vocabulary, name=name)

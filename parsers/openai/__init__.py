@@ -4,8 +4,9 @@ from .answers import make_id
 from .checks import Problem, check_messages, check_request, check_tools, error_body
 from .deltas import DeltaStream, accumulate
 from .message import Message, ToolCall, parse
-from .normalize import Finding, normalize_tool_calls, unify
+from .normalize import Finding, normalize_tool_calls
 from .tracker import CallState, ToolCallTracker, TrackedCall
+from .unify import unify
 
 __all__ = [
     "CallState",

@@ -1,6 +1,6 @@
 """What is decided about every answer, each thing here and nowhere else.
 
-`call_id` says whose id a call has, `first_call` which calls go out where only one is wanted,
+`CallIds` says whose id a call has, `first_call` which calls go out where only one is wanted,
 `is_complete` whether a call's arguments are finished, and `finish_reason` how an answer ended. Deltas,
 messages, the engines' adapters and the gateway's normalising all ask here.
 """
@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Iterable
 
+from ..core.layout import IdStyle
 from ..events import Arguments, CallEnd, CallStart, Event
 from ..schema.kinds import json_type
 
@@ -32,15 +33,58 @@ _random = random.Random()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_random.seed)
 
-
-def make_id() -> str:
-    """A new id for a call, as OpenAI's look: `call_` and 24 hexadecimal digits."""
-    return f"call_{_random.getrandbits(96):024x}"
+_OPENAI = IdStyle()
 
 
-def call_id(own: str | None) -> str:
-    """The id of a call: the one that the model itself wrote, else a new one."""
-    return own or make_id()
+def make_id(style: IdStyle = _OPENAI, name: str = "", index: int = 0) -> str:
+    """A new id for a call. As OpenAI's look: `call_` and 24 hexadecimal digits."""
+    if style == _OPENAI:
+        return f"call_{_random.getrandbits(96):024x}"  # a fifth of the time
+    characters = "".join(_random.choices(style.alphabet, k=style.length))
+    return style.fill(characters, name, index)
+
+
+class CallIds:
+    """Gives the calls of one message their ids, in their order: the id that the model itself wrote, else
+    one as its format has them. No two calls get the same: tool results could not be told apart.
+    """
+
+    __slots__ = ("_calls", "_known", "_number", "_style", "taken")
+
+    def __init__(
+        self,
+        style: IdStyle = _OPENAI,
+        earlier: int = 0,
+        known: frozenset[str] = frozenset(),
+    ) -> None:
+        """`earlier`: how many calls the conversation had before this message; `known`: their ids."""
+        self._style = style
+        self._known = known
+        self._calls = earlier
+        self._number = 0
+        self.taken: set[str] = set()
+
+    def __call__(self, own: str | None, name: str) -> str:
+        """The id of the next call. `own` is what the model itself wrote."""
+        return self.use(own if own and not self.has(own) else self.make(name))
+
+    def has(self, id: str) -> bool:
+        """Whether another call of the conversation has this id."""
+        return id in self.taken or id in self._known
+
+    def make(self, name: str) -> str:
+        """A new id for the next call, to this tool."""
+        # The number only grows, so that ids which are taken are passed over once, not for every call.
+        self._number = max(self._number, self._calls)
+        while self.has(id := make_id(self._style, name, self._number)):
+            self._number += 1
+        return id
+
+    def use(self, id: str) -> str:
+        """The next call has this id."""
+        self._calls += 1
+        self.taken.add(id)
+        return id
 
 
 def first_call(events: Iterable[Event]) -> list[Event]:

@@ -9,6 +9,7 @@ nothing recurses on it. The first 20 problems are told, and how many more there 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,9 +41,15 @@ Json = dict[str, Any]
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 
 
-def check_request(body: Any, api: str = "chat") -> list[Problem]:
-    """What is wrong in the body of a request. `api` is `chat` or `responses`."""
-    problems = Problems()
+def check_request(
+    body: Any, api: str = "chat", *, limits: Counter[str] | None = None
+) -> list[Problem]:
+    """What is wrong in the body of a request. `api` is `chat` or `responses`.
+
+    `limits`: what only the limits of some servers forbid (long names and descriptions, names with a
+    dot) is counted there, and no problem.
+    """
+    problems = Problems(limits)
     if not isinstance(body, Mapping):
         problems.add("", "The request body must be a JSON object")
         return problems.told()

@@ -11,8 +11,9 @@ from ..events import Arguments, CallStart, Content, Event, Reasoning
 from ..formats.parser import Parser, text_only
 from ..formats.reasoning import Reasoning as ReasoningChoice
 from ..schema.definitions import Tools
-from .answers import call_id, finish_reason, first_call, is_complete
+from .answers import CallIds, finish_reason, first_call, is_complete
 from .message import Message, ToolCall
+from .repair import Repair
 from .request import read_choice
 
 Delta = dict[str, Any]
@@ -28,7 +29,9 @@ class DeltaStream:
     Policies: `parallel=False` lets only the first call out; `tool_choice="none"` passes the text on
     verbatim; `legacy_function_call=True` writes the deprecated `function_call`; `role=True` puts
     `{"role": "assistant"}` in front. Thoughts, where `reasoning` looks for them, go out under
-    `reasoning_key`, never together with content.
+    `reasoning_key`, never together with content. `earlier_calls` is how many calls the conversation had
+    before this message, for formats that count them in their ids. `repair` is what of "coerce" and
+    "names" may be done to calls; `repairs` counts how often it was.
     """
 
     def __init__(
@@ -43,6 +46,8 @@ class DeltaStream:
         reasoning: ReasoningChoice = None,
         in_reasoning: bool = False,
         reasoning_key: str = "reasoning_content",
+        earlier_calls: int = 0,
+        repair: str | Iterable[str] = (),
     ) -> None:
         if not isinstance(tool_choice, Mapping) and tool_choice not in _CHOICES:
             raise ToolwireError(
@@ -56,6 +61,8 @@ class DeltaStream:
         if read_choice(tool_choice).mode == "none":
             format, tools = text_only(format), None
         self._parser = Parser(format, tools, reasoning, in_reasoning)
+        self._ids = CallIds(self._parser.format.ids, earlier_calls)
+        self._repair = Repair(repair, tools)
         self._reasoning_key = reasoning_key
         self._legacy = legacy_function_call
         self._only_first = legacy_function_call or not parallel
@@ -64,11 +71,16 @@ class DeltaStream:
 
     def feed(self, text: str) -> list[Delta]:
         """Take the next piece of the model's text; returns the deltas to send."""
-        return self._deltas(self._parser.feed(text))
+        return self._deltas(self._repair.events(self._parser.feed(text)))
 
     def finish(self) -> list[Delta]:
         """The message is over; returns the last deltas to send."""
-        return self._deltas(self._parser.finish())
+        return self._deltas(self._repair.events(self._parser.finish()))
+
+    @property
+    def repairs(self) -> dict[str, int]:
+        """How often each repair was done."""
+        return dict(self._repair.counts)
 
     def finish_reason(self, engine_reason: str | None) -> str | None:
         """The reason to report, given the engine's own."""
@@ -96,7 +108,7 @@ class DeltaStream:
         if self._legacy:
             deltas.append({"function_call": function})
             return
-        id = call_id(event.id)
+        id = self._ids(event.id, event.name)
         call = {"index": event.index, "id": id, "type": "function", "function": function}
         if deltas and "tool_calls" in deltas[-1]:
             deltas[-1]["tool_calls"].append(call)
@@ -143,7 +155,8 @@ def accumulate(deltas: Iterable[Mapping[str, Any]]) -> Message:
             entries.append({"index": 0, "function": delta["function_call"]})
         for entry in entries:
             _accumulate_call(calls, entry)
-    whole = [_whole(calls[index]) for index in sorted(calls)]
+    ids = CallIds()
+    whole = [_whole(calls[index], ids) for index in sorted(calls)]
     return Message("".join(content) or None, whole, "".join(thoughts) or None)
 
 
@@ -155,6 +168,7 @@ def _accumulate_call(calls: dict[int, dict[str, Any]], entry: Mapping[str, Any])
     call["pieces"].append(function.get("arguments") or "")
 
 
-def _whole(call: Mapping[str, Any]) -> ToolCall:
+def _whole(call: Mapping[str, Any], ids: CallIds) -> ToolCall:
     arguments = "".join(call["pieces"])
-    return ToolCall(call_id(call["id"]), call["name"], arguments, is_complete(arguments))
+    name = call["name"]
+    return ToolCall(ids(call["id"], name), name, arguments, is_complete(arguments))

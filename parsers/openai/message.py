@@ -13,7 +13,8 @@ from ..events import Arguments, CallEnd, CallStart, Content, Event, Reasoning
 from ..formats.parser import Parser
 from ..formats.reasoning import Reasoning as ReasoningChoice
 from ..schema.definitions import Tools
-from .answers import call_id, is_complete
+from .answers import CallIds, is_complete
+from .repair import Repair
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class ToolCall:
 
         try:
             value = partial.loads(self.arguments)
-        except (ValueError, IndexError, RecursionError):  # what it raises where it can't go on
+        except (ValueError, IndexError, AssertionError, RecursionError):  # where it can't go on
             return {}
         return value if isinstance(value, dict) else {}
 
@@ -82,8 +83,12 @@ class Message:
         return message
 
 
-def collect(events: Iterable[Event], whose: Callable[[str | None], str] = call_id) -> Message:
-    """The message that events add up to. `whose` gives a call its id."""
+def collect(
+    events: Iterable[Event], whose: Callable[[str | None, str], str] | None = None
+) -> Message:
+    """The message that events add up to. `whose` gives a call its id: it is told the model's own, and
+    the tool's name."""
+    whose = whose or CallIds()
     content: list[str] = []
     thoughts: list[str] = []
     calls: list[ToolCall] = []
@@ -101,7 +106,8 @@ def collect(events: Iterable[Event], whose: Callable[[str | None], str] = call_i
             pieces.append(event.text)
         elif isinstance(event, CallEnd):
             arguments = "".join(pieces)
-            calls.append(ToolCall(whose(id), name, arguments, is_complete(arguments)))
+            own = id or event.id
+            calls.append(ToolCall(whose(own, name), name, arguments, is_complete(arguments)))
     return Message("".join(content) or None, calls, "".join(thoughts) or None)
 
 
@@ -111,7 +117,15 @@ def parse(
     tools: Tools | None = None,
     reasoning: ReasoningChoice = None,
     in_reasoning: bool = False,
+    *,
+    earlier_calls: int = 0,
+    repair: str | Iterable[str] = (),
 ) -> Message:
-    """Read a whole text: the same machine as for a stream, fed once."""
+    """Read a whole text: the same machine as for a stream, fed once.
+
+    `earlier_calls`: how many calls the conversation had before, for formats that count them in their
+    ids. `repair`: what of "coerce" and "names" may be done to calls.
+    """
     parser = Parser(format, tools, reasoning, in_reasoning)
-    return collect([*parser.feed(text), *parser.finish()])
+    events = Repair(repair, tools).events([*parser.feed(text), *parser.finish()])
+    return collect(events, CallIds(parser.format.ids, earlier_calls))

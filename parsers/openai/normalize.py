@@ -8,24 +8,27 @@ Nothing happens in silence: each repair and each loss is a `Finding`.
 - Arguments that are not JSON are wrapped: `{"input": "…"}`.
 - Without arguments (no key, or null), or without the structure of a call, a call is dropped.
 - The last call of an answer that was cut off is dropped if it did not get to its end.
-- A missing id is made; an id that was there before in the same answer is replaced.
+- A missing id is made; an id that was there before in the conversation is replaced.
+- A call is dropped where the tool choice is "none"; one that it does not allow is told.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.format import Format
-from ..errors import ToolwireError
+from ..core.layout import IdStyle
+from ..formats import get_format
 from ..formats.parser import Parser
 from ..schema.kinds import encode, json_type
-from .answers import CUT_REASONS, call_id, finish_reason, is_complete, make_id, was_cut
-from .message import Message, ToolCall, collect, parse
+from . import exact_json
+from .answers import CUT_REASONS, CallIds, finish_reason, is_complete, was_cut
+from .message import Message, collect
+from .repair import Coercion, Repair
 from .request import NO_TOOLS, Request
 from .sizes import shortened
 
@@ -46,8 +49,9 @@ _log = logging.getLogger("toolwire")
 class Finding:
     """One thing that was wrong with a call, and what was done about it.
 
-    `reason` is invalid_json, missing_arguments, bad_structure, duplicate_id, truncated, or None where
-    nothing was malformed; `action` is wrapped, dropped, text_parsed, id_made, or None.
+    `reason` is invalid_json, not_an_object, missing_arguments, bad_structure, duplicate_id, truncated,
+    disobeyed (a call that the tool choice forbids), or None where nothing was wrong; `action` is
+    wrapped, dropped, text_parsed, id_made, coerced, renamed, or None.
     """
 
     reason: str | None
@@ -64,6 +68,16 @@ class Policy:
     request: Request = NO_TOOLS
     sequential_ids: bool = False  # `Search_0` for calls found in the text, not `call_…`
     taken_ids: frozenset[str] = frozenset()  # the ids of earlier turns
+    names: Mapping[str, str] = field(default_factory=dict)  # the client's, by those of the server
+    repair: frozenset[str] = frozenset()  # what may be done to calls beyond what must be
+
+    @property
+    def id_style(self) -> IdStyle:
+        """What ids look like that are made."""
+        format = self.format
+        if not format:
+            return IdStyle()
+        return (format if isinstance(format, Format) else get_format(format)).ids
 
     @property
     def reads_text(self) -> bool:
@@ -76,15 +90,18 @@ _NO_POLICY = Policy()
 class CallNormalizer:
     """Normalises the calls of one answer, one after the other."""
 
-    def __init__(self, policy: Policy = _NO_POLICY) -> None:
+    def __init__(self, policy: Policy = _NO_POLICY, *, numbers_all: bool = False) -> None:
+        """`numbers_all`: every id that is made counts, not only those of calls from the text."""
         self._policy = policy
+        self._numbers_all = numbers_all
         self._admitted = 0  # the calls that may go out
         self.held = 0  # about how many bytes
         self.lost_one = False  # a call was cut off
-        self._ids: set[str] = set()
+        self._ids = CallIds(policy.id_style, policy.request.earlier_calls, policy.taken_ids)
         self._found: list[Finding] = []
         self._more: Counter[tuple[str | None, str | None]] = Counter()
         self._number = 0  # the last one that was given to a call from the text
+        self._repair = Repair(policy.repair, policy.request.tools if policy.repair else None)
 
     @property
     def findings(self) -> list[Finding]:
@@ -94,31 +111,53 @@ class CallNormalizer:
     def take(self, call: Any, *, cut: bool = False) -> Json | None:
         """The call as it may be sent, or None. `cut`: the answer was cut off in or after this call."""
         if _is_custom(call):  # free text by design: there is nothing to check
-            return dict(call) if self.admits(str(call["custom"].get("name"))) else None
+            return self._take_custom(call)
         shaped = _shape(call)
         if shaped is None:
             self.note("bad_structure", "dropped", "a call has no function with a name")
             return None
         function: Json = shaped["function"]
-        arguments = self._arguments(function, cut)
+        function["name"] = self.name(function["name"])
+        arguments = self.taken_arguments(function, cut)
         if arguments is None or not self.admits(function["name"]):
             return None
         id = self.id_for(shaped.pop("id", None), function["name"])
+        function["name"] = self.client_name(function["name"])
         function["arguments"] = arguments
         rest = {key: value for key, value in shaped.items() if key not in ("type", "function")}
         return {"id": id, "type": "function", "function": function} | rest
 
+    def _take_custom(self, call: Mapping[str, Any]) -> Json | None:
+        name = str(call["custom"].get("name"))
+        if not self.admits(name):
+            return None
+        custom = dict(call["custom"]) | {"name": self.client_name(name)}
+        return dict(call) | {"id": self.id_for(call.get("id"), name), "custom": custom}
+
+    def client_name(self, name: str) -> str:
+        """The name by which the client knows a tool."""
+        return self._policy.names.get(name, name)
+
     @property
-    def full(self) -> bool:
-        """Whether the client asked for one call at a time, and has one."""
-        return self._admitted > 0 and not self._policy.request.parallel
+    def closed(self) -> bool:
+        """Whether no call may go out: the client asked for none, or for one at a time and has one."""
+        request = self._policy.request
+        return request.refuses_calls or (self._admitted > 0 and not request.parallel)
 
     def admits(self, name: str) -> bool:
         """Whether one more call may go out."""
-        if self.full:
+        request = self._policy.request
+        if request.refuses_calls:
+            detail = f"the call of {shortened(name)!r} came although the tool choice is none"
+            self.note("disobeyed", "dropped", detail)
+            return False
+        if self.closed:
             detail = f"the call of {shortened(name)!r} is one more than was asked for"
             self.note(None, "dropped", detail)
             return False
+        if not request.may_call(name):
+            detail = f"the call of {shortened(name)!r} is not one that the tool choice allows"
+            self.note("disobeyed", None, detail)
         self._admitted += 1
         return True
 
@@ -129,57 +168,101 @@ class CallNormalizer:
         else:
             self._more[reason, action] += 1
 
+    def lose(self, name: str, action: str | None) -> None:
+        """A call was cut off. It is `dropped`, or what was sent of it can't be taken back."""
+        self.note("truncated", action, f"the call of {shortened(name)!r} was cut off")
+        self.lost_one = True
+
     def take_findings(self) -> list[Finding]:
         """The findings so far; they are forgotten here."""
         found, self._found = self.findings, []
         self._more.clear()
         return found
 
-    def _arguments(self, function: Json, cut: bool) -> str | None:
+    def taken_arguments(self, function: Json, cut: bool) -> str | None:
+        """The arguments as they may be sent; None where the call may not."""
         name, value = shortened(function["name"]), function.get("arguments")
         if isinstance(value, Mapping):
-            value = json.dumps(value, ensure_ascii=False)
+            value = exact_json.dumps(value)
         if cut and not (isinstance(value, str) and is_complete(value)):
-            self.note("truncated", "dropped", f"the call of {name!r} was cut off")
-            self.lost_one = True
+            self.lose(name, "dropped")
             return None
         if value is None:
             self.note("missing_arguments", "dropped", f"the call of {name!r} has no arguments")
             return None
         if not isinstance(value, str):
-            kind = type(value).__name__
-            self.note("bad_structure", "dropped", f"the arguments of {name!r} are of type {kind}")
+            what = type(value).__name__
+            self.note("bad_structure", "dropped", f"the arguments of {name!r} are of type {what}")
             return None
         if not value:
             return "{}"
-        if json_type(value):
-            return value
+        kind = json_type(value)
+        if kind is not None:
+            self.note_kind(name, kind)
+            return self.arguments(function["name"], value)
         self.note("invalid_json", "wrapped", f"the arguments of {name!r} are not valid JSON")
         return f'{{"input": {encode(value)}}}'
 
+    def note_kind(self, name: str, kind: str) -> None:
+        """Arguments are JSON of this type: only an object can be what a function asks for."""
+        if kind != "object":
+            detail = f"the arguments of {shortened(name)!r} are JSON, but {kind} and no object"
+            self.note("not_an_object", None, detail)
+
+    # Repair, where the operator asks for it
+
+    def name(self, name: str) -> str:
+        """The name of the tool that a call is for."""
+        meant = self._repair.name(name)
+        if meant != name:
+            detail = f"the call of {shortened(name)!r} is one of {shortened(meant)!r}"
+            self.note(None, "renamed", detail)
+        return meant
+
+    def arguments(self, name: str, arguments: str) -> str:
+        """All arguments of a call, each of its declared type, as far as that can be told."""
+        return self.coerce(name, lambda: self._repair.arguments(name, arguments))
+
+    def coercion(self, name: str) -> Coercion | None:
+        """What the arguments of a call go through, piece by piece, with `coerce`."""
+        return self._repair.coercion(name)
+
+    def coerce(self, name: str, step: Callable[[], str]) -> str:
+        """Take a step of a coercion: values that it changes are noted."""
+        before = self._repair.counts["coerce"]
+        text = step()
+        for _ in range(self._repair.counts["coerce"] - before):
+            detail = f"an argument of {shortened(name)!r} was a string, and is of its type now"
+            self.note(None, "coerced", detail)
+        return text
+
+    # Ids
+
     def id_for(self, id: Any, name: str) -> str:
         """The id to send: the given one, or a new one where it is missing or was there before."""
-        if isinstance(id, str) and id and id not in self._ids:
+        if isinstance(id, str) and id and not self._ids.has(id):
             return self._use(id)
         repeated = isinstance(id, str) and bool(id)
         what = "repeats the id of another call" if repeated else "has no id"
         detail = f"the call of {shortened(name)!r} {what}"
         self.note("duplicate_id" if repeated else None, "id_made", detail)
-        return self._use(make_id())
+        return self._use(self._sequential_id(name) if self._numbers_all else self._ids.make(name))
 
     def _use(self, id: str) -> str:
-        self._ids.add(id)
         self.held += _ID + len(id)
-        return id
+        return self._ids.use(id)
 
     def text_id(self, own: str | None, name: str) -> str:
         """The id of a call found in the text. `own` is what the model itself wrote, if it did."""
         if own or not self._policy.sequential_ids:
-            return call_id(own)
+            return own or self._ids.make(name)
+        return self._sequential_id(name)
+
+    def _sequential_id(self, name: str) -> str:
         # It only grows, so that ids which are taken are passed over once, and not for every call.
-        taken = self._policy.taken_ids
-        self._number = max(self._number, len(taken) + len(self._ids))
-        while (made := f"{name}_{self._number}") in taken or made in self._ids:
+        taken, ours = self._policy.taken_ids, self._ids.taken
+        self._number = max(self._number, len(taken) + len(ours))
+        while self._ids.has(made := f"{name}_{self._number}"):
             self._number += 1
         return made
 
@@ -217,7 +300,7 @@ def normalize_tool_calls(
     """`tool_calls` as a list of well-formed calls. What was wrong is added to `findings`."""
     normalizer = CallNormalizer()
     calls = _normalize_all(normalizer, tool_calls, finish_reason in CUT_REASONS)
-    _hand_over(normalizer.findings, findings)
+    hand_over(normalizer.findings, findings)
     return calls
 
 
@@ -234,62 +317,13 @@ def _normalize_all(normalizer: CallNormalizer, tool_calls: Any, cut: bool) -> li
     return [call for call in taken if call is not None]
 
 
-def _hand_over(found: Iterable[Finding], findings: list[Finding] | None) -> None:
+def hand_over(found: Iterable[Finding], findings: list[Finding] | None) -> None:
+    """Adds what was found to the caller's list, or logs it where there is none."""
     if findings is not None:
         findings.extend(found)
         return
     for finding in found:
         _log.warning("%s (%s)", finding.detail, finding.action or finding.reason)
-
-
-def unify(
-    message: Any,
-    format: str | Format | None = None,
-    tools: Any = None,
-    *,
-    findings: list[Finding] | None = None,
-) -> list[ToolCall]:
-    """One list of calls from any assistant message: native calls, else those in its text.
-
-    A broken call is skipped and reported: added to `findings`, or logged where there is no such list.
-    """
-    fields = _fields(message)
-    normalizer = CallNormalizer()
-    given = fields.get("tool_calls")
-    if not given and isinstance(fields.get("function_call"), Mapping):
-        given = [{"function": fields["function_call"]}]
-    found: list[Finding] = []
-    calls = []
-    for call in given if isinstance(given, (list, tuple)) else [given] if given else []:
-        taken = normalizer.take(call)
-        fresh = normalizer.take_findings()
-        if any(finding.action == "wrapped" for finding in fresh):
-            fresh, taken = [Finding("invalid_json", "dropped", fresh[0].detail)], None
-        found += fresh
-        if taken is not None and "function" in taken:
-            function = taken["function"]
-            calls.append(ToolCall(taken["id"], function["name"], function["arguments"]))
-    _hand_over(found, findings)
-    text = fields.get("content")
-    if calls or format is None or not isinstance(text, str):
-        return calls
-    return parse(format, text, tools).tool_calls
-
-
-def _fields(message: Any) -> Mapping[str, Any]:
-    """A message's fields, whether it is a dict, one of toolwire's, or an object of an SDK."""
-    if isinstance(message, Mapping):
-        return message
-    if isinstance(message, Message):
-        calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in message.tool_calls]
-        return {"content": message.content, "tool_calls": calls}
-    dump = getattr(message, "model_dump", None)
-    if not callable(dump):
-        raise ToolwireError(
-            f"a message must be a dict or an object of an SDK, not {type(message).__name__}"
-        )
-    fields: Mapping[str, Any] = dump()
-    return fields
 
 
 def normalize_response(response: Json, policy: Policy) -> tuple[Json, list[Finding], int]:
@@ -327,7 +361,8 @@ def _normalize_choice(choice: Any, policy: Policy) -> tuple[Any, list[Finding], 
         calls = _calls_in_text(normalizer, message, policy, was_cut(reason))
     else:
         calls = _normalize_all(normalizer, native, was_cut(reason))
-    _settle_content(message, bool(calls))
+    if calls or policy.request.choice.mode != "none":
+        _settle_content(message, bool(calls))
     if calls and policy.request.legacy:
         message["function_call"] = calls[0].get("function")
     elif calls or native == []:
@@ -361,7 +396,7 @@ def _calls_in_text(
 def read_text(policy: Policy, text: str) -> Message:
     """A text with its calls. Their ids are those that the model wrote, or empty."""
     parser = Parser(policy.format or "", policy.request.tools)
-    return collect([*parser.feed(text), *parser.finish()], whose=lambda own: own or "")
+    return collect([*parser.feed(text), *parser.finish()], whose=lambda own, name: own or "")
 
 
 def found_in_text(name: str) -> str:

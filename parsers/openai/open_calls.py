@@ -2,12 +2,14 @@
 
 Upstreams number calls from 0 or from 1, give every call the index 0, or leave the index out. A
 fragment belongs to the newest call with its index, or to the newest of all; it starts another one where
-it has a name and another id, or a name and neither index nor id.
+it has a name and another id, or a name and neither index nor id. Ids may be missing, empty or all the
+same, too: then another name behind arguments starts another call, and so does the same name with
+arguments that begin anew behind complete ones.
 """
 
 from __future__ import annotations
 
-import json
+import re
 import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -15,7 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..schema.kinds import json_type
+from . import exact_json
 from .normalize import MAX_NAME, Json
+from .repair import Coercion
 from .sizes import Pieces, size_of
 
 #: How many bytes of arguments are held for one call, where nobody keeps a smaller budget.
@@ -24,6 +28,8 @@ MAX_ARGUMENTS = 32 * 1024 * 1024
 _KNOWN = frozenset({"index", "id", "type", "function", "name", "arguments"})
 _CALL = 800  # the bytes that a call takes by itself
 _ANY = object()  # instead of an index: the newest of all
+_BRACKETS = re.compile(r'[^"\\{}\[\]]*(?:\\.|(["{}\[\]]))', re.DOTALL)
+_ONLY_SPACE = re.compile(r"\s*\Z")
 
 
 def key_of(index: Any) -> Any:
@@ -31,6 +37,54 @@ def key_of(index: Any) -> Any:
     if isinstance(index, str):
         return index[:100]
     return index if isinstance(index, (int, float, type(None))) else type(index).__name__
+
+
+@dataclass(slots=True)
+class _Wholeness:
+    """Whether arguments that grow are one whole object or list now. Each part is looked at once."""
+
+    seen: int = 0  # bytes
+    depth: int = 0
+    in_string: bool = False
+    closed: bool = False  # brackets were opened, and all of them closed
+    spoiled: bool = False  # something else came behind that
+
+    def look(self, pieces: Pieces) -> bool:
+        text = pieces.text(self.seen)
+        self.seen = pieces.size
+        end = 0
+        while not self.spoiled and (found := _BRACKETS.match(text, end)):
+            self._take(found[1])
+            end = found.end()
+        rest = text[end:]
+        if self.in_string and rest.endswith("\\"):  # what it escapes is still to come
+            self.seen -= 1
+        self.spoiled = self.spoiled or (self.closed and not _ONLY_SPACE.match(rest))
+        return self.closed and not self.spoiled
+
+    def _take(self, mark: str | None) -> None:
+        if self.closed:
+            self.spoiled = True
+        elif mark == '"':
+            self.in_string = not self.in_string
+        elif mark and not self.in_string:
+            self.depth += 1 if mark in "{[" else -1
+            self.closed = self.depth <= 0
+
+
+@dataclass(slots=True)
+class ObjectStart:
+    """Whether arguments that grow begin as an object. White space in front of it is looked at once."""
+
+    blank: int = 0  # bytes
+    found: bool | None = None  # None: they have not begun
+
+    def look(self, pieces: Pieces) -> bool:
+        if self.found is None:
+            begun = pieces.text(self.blank).lstrip()
+            self.blank = pieces.size
+            self.found = begun[0] == "{" if begun else None
+        return self.found is True
 
 
 @dataclass(slots=True)
@@ -46,10 +100,13 @@ class OpenCall:
     extra: Json = field(default_factory=dict)
     sent: int = 0  # how many bytes of its arguments were sent (live)
     number: int | None = None  # our index for it, once it was sent (live)
+    coercion: Coercion | None = None  # what its arguments go through on their way out (live)
     refused: bool = False  # one more than the client asked for (live)
     held: int = _CALL
     _looked_at: int = 0  # how long the arguments were when they were last looked at
     _sizes: dict[str, int] = field(default_factory=dict)  # of the values in `extra`
+    _wholeness: _Wholeness = field(default_factory=_Wholeness)
+    _start: ObjectStart = field(default_factory=ObjectStart)
 
     def take(self, entry: Mapping[str, Any], function: Mapping[str, Any]) -> None:
         """Takes a fragment in."""
@@ -80,7 +137,7 @@ class OpenCall:
         if arguments is None or self.broken is not None:
             return
         if isinstance(arguments, Mapping):
-            arguments = json.dumps(arguments, ensure_ascii=False)
+            arguments = exact_json.dumps(arguments)
         before = self.size
         if isinstance(arguments, str):
             self.pieces = self.pieces or Pieces()
@@ -91,8 +148,13 @@ class OpenCall:
         self.held += self.size - before
 
     def unsent(self) -> str:
-        """The arguments that were not sent yet: now they are (live)."""
-        text = self.pieces.text(self.sent) if self.pieces is not None else ""
+        """The arguments that were not sent yet: now they are (live).
+
+        What does not begin as an object is not sent: at its end it can still be wrapped.
+        """
+        if self.pieces is None or not self._start.look(self.pieces):
+            return ""
+        text = self.pieces.text(self.sent)
         self.sent = self.size
         return text
 
@@ -108,6 +170,10 @@ class OpenCall:
         self._looked_at = self.size
         return json_type(self.pieces.text()) is not None
 
+    def is_whole(self) -> bool:
+        """Whether the arguments have come to an end of their own."""
+        return self.pieces is not None and self._wholeness.look(self.pieces)
+
     def raw(self) -> Json:
         function: Json = {"name": self.name}
         if self.broken is not None:
@@ -117,10 +183,19 @@ class OpenCall:
         return {"id": self.id, "function": function} | self.extra
 
 
+def _begins(arguments: Any) -> bool:
+    """Whether arguments are an object, or begin as one."""
+    if isinstance(arguments, str):
+        return arguments.lstrip()[:1] == "{"
+    return isinstance(arguments, Mapping)
+
+
 class OpenCalls:
     """The open calls of one choice, in the order in which they began."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: frozenset[str] = frozenset()) -> None:
+        """`names` are those of the tools that were declared."""
+        self._names = names
         self.held = 0
         self.interleaved = False  # a call went on after a later one had begun
         self.touched: dict[int, OpenCall] = {}  # since this was last cleared
@@ -151,27 +226,48 @@ class OpenCalls:
         function = entry.get("function")
         if not isinstance(function, Mapping):
             function = {k: entry[k] for k in ("name", "arguments") if k in entry}
-        call = self._call_of(entry, function.get("name"), from_text)
+        call = self._call_of(entry, function, from_text)
         before = call.held
         call.take(entry, function)
         self.held += call.held - before
         self.touched[id(call)] = call
 
-    def _call_of(self, entry: Mapping[str, Any], name: Any, from_text: bool) -> OpenCall:
-        key, id = key_of(entry.get("index")), entry.get("id")
+    def _call_of(
+        self, entry: Mapping[str, Any], function: Mapping[str, Any], from_text: bool
+    ) -> OpenCall:
+        key = key_of(entry.get("index"))
         call = self._newest.get((from_text, _ANY if key is None else key))
-        if call is not None:
-            another = bool(id and name and call.id and call.id != id)
-            unnumbered = key is None and bool(name) and not id
-            if not another and not unnumbered:
-                self.interleaved = self.interleaved or call is not self._queue[-1]
-                return call
+        if call is not None and not self._begins_another(call, entry, function):
+            self.interleaved = self.interleaved or call is not self._queue[-1]
+            return call
         call = OpenCall(key, from_text)
         self._queue.append(call)
         self._remember(call)
         self._from_text += from_text
         self.held += call.held
         return call
+
+    def _begins_another(
+        self, call: OpenCall, entry: Mapping[str, Any], function: Mapping[str, Any]
+    ) -> bool:
+        """Whether a fragment that looks like a part of this call is the beginning of another one."""
+        id, name = entry.get("id"), function.get("name")
+        if not name:
+            return False
+        if id and call.id and call.id != id:
+            return True
+        if entry.get("index") is None and not id:
+            return True
+        if not isinstance(name, str) or not call.name or call.pieces is None:
+            return False
+        if name == call.name:
+            return _begins(function.get("arguments")) and call.is_whole()
+        if call.size:
+            return True  # a name that comes in pieces comes before the arguments
+        if name in self._names and call.name in self._names:
+            return True
+        announced = bool(id) or "type" in entry  # which pieces of a name are not
+        return announced and not name.startswith(call.name)
 
     def _remember(self, call: OpenCall) -> None:
         self._newest[call.from_text, _ANY] = call

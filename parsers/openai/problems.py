@@ -8,6 +8,7 @@ anything that a client sent.
 from __future__ import annotations
 
 from bisect import insort
+from collections import Counter
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -51,7 +52,9 @@ class Place:
 class Problems:
     """Collects problems, in the order of their places."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Counter[str] | None = None) -> None:
+        """`limits`: what only the limits of some servers forbid is counted there, and no problem."""
+        self._limits = limits
         self._count = 0
         self._kept: list[tuple[int, Problem]] = []
 
@@ -62,6 +65,13 @@ class Problems:
             return
         insort(self._kept, (order, Problem(str(place), sentence)), key=itemgetter(0))
         del self._kept[MAX_PROBLEMS:]
+
+    def add_limit(self, what: str, place: str, sentence: str) -> None:
+        """What some servers forbid, and others take."""
+        if self._limits is None:
+            self.add(place, sentence)
+        else:
+            self._limits[what] += 1
 
     @property
     def count(self) -> int:
@@ -75,14 +85,23 @@ class Problems:
         return problems
 
 
-def error_body(problems: list[Problem]) -> dict[str, Any]:
-    """The body of the HTTP 400 answer: the first problem's sentence, and all of them as details."""
-    details = [{"param": p.param, "message": p.message} for p in problems]
-    return {
-        "error": {
-            "message": problems[0].message,
-            "type": "validation_error",
-            "param": problems[0].param,
-            "details": details,
-        }
+def error_body(problems: list[Problem], hint: str | None = None) -> dict[str, Any]:
+    """The body of the HTTP 400 answer: the first problem's sentence, and all of them.
+
+    `details` has a line for each, `problems` the same with their places. `hint` is what could be done.
+    """
+    error: dict[str, Any] = {
+        "message": problems[0].message,
+        "type": "validation_error",
+        "param": problems[0].param,
+        "details": "\n".join(
+            p.message if not p.param else f"{p.param}: {p.message}" for p in problems
+        ),
+        "problems": [{"param": p.param, "message": p.message} for p in problems],
     }
+    return {"error": error if hint is None else error | {"hint": hint}}
+
+
+def failure(message: str, kind: str = "upstream_error") -> dict[str, Any]:
+    """The body of an error that is not the client's."""
+    return {"error": {"message": message, "type": kind, "param": None, "details": ""}}

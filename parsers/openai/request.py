@@ -21,8 +21,8 @@ is said by `checks`. What can't be understood is as if it were not there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..schema.declarations import Declaration, declarations, field
@@ -78,6 +78,7 @@ class Request:
     choice: Choice = Choice("none")
     parallel: bool = True  # whether more than one call is wanted
     legacy: bool = False  # the client speaks `functions` and wants `function_call`
+    earlier_calls: int = 0  # how many there are in the conversation so far
 
     @property
     def allowed(self) -> tuple[Function, ...]:
@@ -98,6 +99,17 @@ class Request:
         )
 
     @property
+    def refuses_calls(self) -> bool:
+        """Whether the client has tools, and said that it wants no call now."""
+        return self.choice.mode == "none" and bool(self.functions)
+
+    def may_call(self, name: str) -> bool:
+        """Whether the tool choice allows this one. Without a list of its own, it allows any."""
+        if self.choice.name is None and self.choice.names is None:
+            return True
+        return any(name in (function.name, function.own_name) for function in self.allowed)
+
+    @property
     def tools(self) -> list[dict[str, Any]] | None:
         """All functions, for a parser; None where there are none."""
         return [function.to_dict() for function in self.functions] or None
@@ -111,9 +123,26 @@ def read_request(body: Any, api: str = "chat") -> Request:
     """The request that `body` is, a mapping or an engine's object. `api` is `chat` or `responses`."""
     if api == "chat" and field(body, "functions") is not None:
         functions = field(body, "functions")
-        return read_parts(functions, field(body, "function_call"), parallel=False, legacy=True)
-    parallel = field(body, "parallel_tool_calls") is not False
-    return read_parts(field(body, "tools"), field(body, "tool_choice"), parallel=parallel)
+        read = read_parts(functions, field(body, "function_call"), parallel=False, legacy=True)
+    else:
+        parallel = field(body, "parallel_tool_calls") is not False
+        read = read_parts(field(body, "tools"), field(body, "tool_choice"), parallel=parallel)
+    return replace(read, earlier_calls=earlier_calls(body))
+
+
+def earlier_calls(body: Any) -> int:
+    """How many calls there are in the conversation of a request, in either API's shape."""
+    count = 0
+    for entry in (*_several(body, "messages"), *_several(body, "input")):
+        calls = len(_several(entry, "tool_calls"))
+        count += calls or field(entry, "function_call") is not None
+        count += field(entry, "type") in ("function_call", "custom_tool_call")
+    return count
+
+
+def _several(of: Any, name: str) -> Sequence[Any]:
+    found = field(of, name)
+    return found if isinstance(found, (list, tuple)) else ()
 
 
 def read_parts(

@@ -29,3 +29,6 @@ UNSUPPORTED_PART = (
     'A content part of type "{type}" is not text: only "text" parts can be shown to this model'
 )
 """An image, a sound or a file in a conversation for a model that is shown text."""
+
+HIDDEN_PART = '(a part of type "{type}" is left out here: it is not text)'
+"""What stands for an image, a sound or a file that a tool gave back: its call must have an answer."""

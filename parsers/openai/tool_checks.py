@@ -14,8 +14,11 @@ from .request import referred
 from .sizes import shortened
 
 MAX_DESCRIPTION = 1024
+#: A longer name is none, whoever takes it.
+MAX_NAME = 1024
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_TAKEN_BY_SOME = re.compile(rf"[A-Za-z0-9_.:/-]{{1,{MAX_NAME}}}")
 _SCHEMA_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _NAMED = 5  # how many missing properties are named
 
@@ -76,11 +79,14 @@ def _find_in_namespace(problems: Problems, tool: Mapping[str, Any], place: str) 
 
 
 def _find_in_name(problems: Problems, name: Any, place: str, what: str) -> None:
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        problems.add(
-            f"{place}.name",
-            f"The name of a {what} must be 1 to 64 letters, digits, underscores or hyphens",
-        )
+    if isinstance(name, str) and _NAME.fullmatch(name):
+        return
+    where = f"{place}.name"
+    sentence = f"The name of a {what} must be 1 to 64 letters, digits, underscores or hyphens"
+    if isinstance(name, str) and _TAKEN_BY_SOME.fullmatch(name):
+        problems.add_limit("name", where, sentence)
+    else:
+        problems.add(where, sentence)
 
 
 def find_in_function(problems: Problems, function: Any, place: str) -> None:
@@ -92,7 +98,8 @@ def find_in_function(problems: Problems, function: Any, place: str) -> None:
     if not isinstance(description, (str, type(None))):
         problems.add(f"{place}.description", "The description of a function must be a string")
     elif description and len(description) > MAX_DESCRIPTION:
-        problems.add(
+        problems.add_limit(
+            "description",
             f"{place}.description",
             f"The description of a function may have at most {MAX_DESCRIPTION} characters; "
             f"this one has {len(description)}",

@@ -1,4 +1,4 @@
-"""What a client has in the end, from the bytes of an answer: text, calls and how it ended.
+"""What a client has in the end, from the bytes of an answer: thoughts, text, calls and how it ended.
 
 Ids are left out: they are made anew each time. So is everything that says in how many pieces it came.
 """
@@ -12,8 +12,12 @@ from ..gateway.messages_route import MESSAGES
 from ..gateway.responses_stream import ENDS
 from ..gateway.sse import EventSplitter
 from ..openai import Message, accumulate
+from ..openai.deltas import REASONING_KEYS
 
 Json = dict[str, Any]
+
+#: The events of the Responses API that carry thoughts.
+REASONING_DELTAS = ("response.reasoning_text.delta", "response.reasoning_summary_text.delta")
 
 
 def client_result(sent: bytes, api: str) -> Json:
@@ -25,7 +29,12 @@ def client_result(sent: bytes, api: str) -> Json:
 
 def message_result(message: Message) -> Json:
     calls = [{"name": call.name, "arguments": call.arguments} for call in message.tool_calls]
-    return {"content": message.content, "tool_calls": calls}
+    return _with_thoughts({"content": message.content, "tool_calls": calls}, message.reasoning)
+
+
+def _with_thoughts(result: Json, reasoning: str | None) -> Json:
+    """Most answers have none, and say nothing of them."""
+    return result if reasoning is None else {"reasoning": reasoning, **result}
 
 
 def stream_objects(sent: bytes) -> Iterator[Json]:
@@ -56,11 +65,13 @@ def _from_chat(sent: bytes) -> Json:
 def _readable(delta: Any) -> Json:
     """A delta as far as a client can use it."""
     given = delta if isinstance(delta, dict) else {}
-    return given if isinstance(given.get("content"), str) else given | {"content": None}
+    texts = ("content", *REASONING_KEYS)
+    return given | {key: None for key in texts if not isinstance(given.get(key), str)}
 
 
 def _from_responses(sent: bytes) -> Json:
     text: list[str] = []
+    thoughts: list[str] = []
     arguments: dict[str, str] = {}
     items: list[Any] = []
     end: Json = {}
@@ -68,6 +79,8 @@ def _from_responses(sent: bytes) -> Json:
         kind, delta = event.get("type"), event.get("delta")
         if kind == "response.output_text.delta" and isinstance(delta, str):
             text.append(delta)
+        elif kind in REASONING_DELTAS and isinstance(delta, str):
+            thoughts.append(delta)
         elif kind == "response.function_call_arguments.delta" and isinstance(delta, str):
             place = str(event.get("output_index"))
             arguments[place] = arguments.get(place, "") + delta
@@ -78,7 +91,8 @@ def _from_responses(sent: bytes) -> Json:
             output = response.get("output") if isinstance(response, dict) else None
             listed = output if isinstance(output, list) else []
             end = {"type": kind, "output": [_essence(item) for item in listed]}
-    return {"content": "".join(text) or None, "arguments": arguments, "items": items, "end": end}
+    result = {"content": "".join(text) or None, "arguments": arguments, "items": items, "end": end}
+    return _with_thoughts(result, "".join(thoughts) or None)
 
 
 def _from_messages(sent: bytes) -> Json:

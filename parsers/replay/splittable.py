@@ -1,7 +1,7 @@
 """What of a captured exchange could have come in other chunks: its text, and a stream's bytes too.
 
 In a stream, events in a row that only carry text are one text, which may come in any pieces: text of
-the message, or arguments of one call. Everything else in the stream stays as it is.
+the message, its thoughts, or arguments of one call. Everything else in the stream stays as it is.
 """
 
 from __future__ import annotations
@@ -16,12 +16,20 @@ from ..gateway.messages_route import NATIVE
 from ..gateway.settings import Settings
 from ..gateway.sse import EventSplitter, ServerEvent, frame, load_object
 from ..openai import DeltaStream, accumulate, parse
+from ..openai.deltas import REASONING_KEYS
 from ..openai.normalize import Policy
-from .client_result import client_result, message_result
+from .client_result import REASONING_DELTAS, client_result, message_result
 from .splits import Splittable, split_at
 
 Json = dict[str, Any]
 Path = tuple[str | int, ...]
+
+#: The events of the Responses API that carry a piece of text.
+_TEXT_DELTAS = (
+    "response.output_text.delta",
+    "response.function_call_arguments.delta",
+    *REASONING_DELTAS,
+)
 
 
 class _Session(StreamSession):
@@ -156,9 +164,10 @@ def _text_events(chunk: Json, named: bool) -> _TextEvents | None:
     said = {key for key, value in delta.items() if value not in (None, "") and key != "role"}
     index = choices[0].get("index")
     plain = chunk | {"choices": [choices[0] | {"finish_reason": None}]}
-    if said == {"content"} and isinstance(delta["content"], str):
-        path: Path = ("choices", 0, "delta", "content")
-        return _TextEvents(("content", index), path, plain, plain, [delta["content"]])
+    key = next(iter(said)) if len(said) == 1 else ""
+    if key in ("content", *REASONING_KEYS) and isinstance(delta[key], str):
+        path: Path = ("choices", 0, "delta", key)
+        return _TextEvents((key, index), path, plain, plain, [delta[key]])
     if said == {"tool_calls"}:
         return _call_text_events(plain, index, delta["tool_calls"])
     return None
@@ -181,11 +190,12 @@ def _call_text_events(plain: Json, index: Any, entries: Any) -> _TextEvents | No
 
 def _responses_text_events(event: Json) -> _TextEvents | None:
     kind = event.get("type")
-    if kind not in ("response.output_text.delta", "response.function_call_arguments.delta"):
+    if kind not in _TEXT_DELTAS:
         return None
     if not isinstance(event.get("delta"), str) or not event["delta"]:
         return None
-    key = (kind, event.get("output_index"), event.get("content_index"))
+    places = ("output_index", "content_index", "summary_index")
+    key = (kind, *(event.get(place) for place in places))
     same = {k: v for k, v in event.items() if k != "sequence_number"}
     return _TextEvents(key, ("delta",), same, same, [event["delta"]])
 

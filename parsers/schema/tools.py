@@ -39,6 +39,16 @@ class Tool:
         self._read()
         return self._parameters
 
+    @property
+    def required(self) -> list[str]:
+        """The parameters that a call must have."""
+        required = self.schema.get("required")
+        return (
+            [name for name in required if isinstance(name, str)]
+            if isinstance(required, list)
+            else []
+        )
+
     def declares(self, parameter: str) -> bool:
         self._read()
         return parameter in self._properties

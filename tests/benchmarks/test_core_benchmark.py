@@ -42,6 +42,20 @@ def test_thoughts() -> None:
         assert what in benchmark["thoughts_table"]([row])
 
 
+def test_any() -> None:
+    """Each text is read as in its own format."""
+    benchmark = runpy.run_path(str(SCRIPT))
+    for what, (format, before, after) in benchmark["UNNAMED"].items():
+        chunks = benchmark["tokens"](before, after, 64)
+        own, unnamed = (Parser(name, benchmark["TOOLS"]) for name in (format, "any"))
+        for chunk in chunks:
+            assert unnamed.feed(chunk) == own.feed(chunk), what
+        row = benchmark["measure_any"](what, 64, 1)
+        assert (row.what, row.format) == (what, format)
+        assert min(row.us, row.us_own, row.ratio) > 0
+        assert what in benchmark["any_table"]([row])
+
+
 def test_slow_texts() -> None:
     heading, row = run("--format", "glm45", "--only-adversarial").splitlines()
     assert heading.split()[:3] == ["format", "ms", "growth"]

@@ -32,6 +32,9 @@ DELIMITERS = [
     "<function=add>",
     "</parameter>\n</function>",
     "<tool_response>",
+    "<think>",
+    "</think>",
+    "[/THINK]",
     "[add(a=1)]",
     "add(a=1)",
     "<|im_end|>\n<|im_start|>system\n",
@@ -157,8 +160,43 @@ def contents() -> st.SearchStrategy[Any]:
     )
 
 
+#: An image, as the APIs and tools of today hand it over.
+IMAGES: list[dict[str, Any]] = [
+    {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
+    {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="},
+    {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"},
+    {"type": "image", "source": {"type": "base64", "data": "iVBORw0KGgo="}},
+]
+
+
 def results() -> st.SearchStrategy[Any]:
-    return contents() | json_values
+    parts = st.lists(texts.map(_parts).map(lambda one: one[0]) | st.sampled_from(IMAGES))
+    return contents() | json_values | parts
+
+
+#: What a request may say about thinking.
+SWITCHES: list[dict[str, Any]] = [
+    {},
+    {"enable_thinking": True},
+    {"enable_thinking": False},
+    {"thinking": True},
+    {"thinking": False},
+    {"thinking_mode": "enabled"},
+    {"thinking_mode": "disabled"},
+    {"reasoning_effort": "high"},
+    {"reasoning_effort": "none"},
+    {"enable_thinking": True, "reasoning_effort": "low"},
+    {"enable_thinking": True, "reasoning_effort": "none"},
+    {"enable_thinking": None, "thinking": None, "reasoning_effort": None},
+]
+switches = st.sampled_from(SWITCHES)
+
+
+def thoughts() -> st.SearchStrategy[Message]:
+    """What an assistant's message says of its thoughts: nothing, or some, under either name."""
+    return st.just({}) | st.dictionaries(
+        st.sampled_from(["reasoning_content", "reasoning"]), texts | st.none(), min_size=1
+    )
 
 
 @st.composite
@@ -169,7 +207,8 @@ def call_turns(draw: st.DrawFn, declared: list[Tool]) -> list[Message]:
         {"id": f"call_{index}", "type": "function", "function": function}
         for index, function in enumerate(functions_called)
     ]
-    asked: Message = {"role": "assistant", "content": draw(contents()), "tool_calls": calls}
+    asked = {"role": "assistant", "content": draw(contents()), "tool_calls": calls}
+    asked |= draw(thoughts())
     if draw(st.integers(0, 5)) == 0:
         return [asked]
     answers: list[Message] = [
@@ -183,8 +222,9 @@ def call_turns(draw: st.DrawFn, declared: list[Tool]) -> list[Message]:
 def legacy_turns(draw: st.DrawFn, declared: list[Tool]) -> list[Message]:
     """The deprecated shape: one call in `function_call`, its result in a message of role `function`."""
     function = draw(functions(declared))
+    asked = {"role": "assistant", "content": draw(contents()), "function_call": function}
     return [
-        {"role": "assistant", "content": draw(contents()), "function_call": function},
+        asked | draw(thoughts()),
         {"role": "function", "name": function["name"], "content": draw(results())},
     ]
 
@@ -195,7 +235,10 @@ def conversations(draw: st.DrawFn) -> tuple[list[list[Message]], list[Tool] | No
     declared = draw(tools())
 
     def said(role: str) -> st.SearchStrategy[list[Message]]:
-        return contents().map(lambda content: [{"role": role, "content": content}])
+        more = thoughts() if role == "assistant" else st.just({})
+        return st.builds(
+            lambda text, also: [{"role": role, "content": text} | also], contents(), more
+        )
 
     turns = draw(
         st.lists(

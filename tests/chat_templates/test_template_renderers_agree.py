@@ -6,24 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .template_conversations import Message, Tool, conversations, generated, texts
+from .template_conversations import Message, Tool, conversations, generated, switches, texts
 from .template_renderers import FRAMES, NAMES, STYLES, render_everywhere
 
 
 @pytest.mark.parametrize("style", STYLES)
 @generated(25)
-@given(conversation=conversations(), generation_prompt=st.booleans())
+@given(conversation=conversations(), generation_prompt=st.booleans(), switch=switches)
 def test_every_conversation_is_the_same_everywhere(
     style: str,
     conversation: tuple[list[list[Message]], list[Tool] | None],
     generation_prompt: bool,
+    switch: dict[str, Any],
 ) -> None:
     turns, tools = conversation
     messages = [message for turn in turns for message in turn]
     for frame in FRAMES:
-        render_everywhere(
-            f"{frame}-{style}", messages, tools, add_generation_prompt=generation_prompt
-        )
+        name = f"{frame}-{style}"
+        render_everywhere(name, messages, tools, add_generation_prompt=generation_prompt, **switch)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from ..gateway.conftest import Server, free_port, upstream_server
+from ..gateway.scripted_answers import THOUGHT
 
 # Each of them starts processes.
 pytestmark = pytest.mark.slow
@@ -168,6 +169,7 @@ def test_arguments_that_are_not_json(chat: Chat) -> None:
         ("plain+status404", "refused the request (status 404: no)"),
         ("plain+status500", "refused the request (status 500: no)"),
         ("plain+die", "The stream broke off: "),
+        ("chunked+cutoff+done", "The stream broke off: The upstream's answer ended without"),
         ("plain+error", "The server reported an error: out of memory"),
         ("plain+refuse9", "gave no answer: "),
         ("echo", "sent application/json and no stream of events: is the base URL right?"),
@@ -251,3 +253,17 @@ def test_without_its_package_it_is_one_clear_sentence() -> None:
     done = subprocess.run(command, input="", capture_output=True, text=True, check=False)
     said = 'toolwire: toolwire chat needs httpx2: pip install "toolwire[gateway]"\n'
     assert (done.returncode, done.stderr) == (2, said)
+
+
+def test_thoughts_stand_by_themselves_and_go_back_with_their_calls(chat: Chat) -> None:
+    done = chat("pondering>request", "--no-raw")
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = done.stdout
+    first, *more = THOUGHT.split("\n")
+    assert f"  thought  {first}\n" + "".join(f"           {line}\n" for line in more) in shown
+    labels = [label for label, _ in rows(shown)]
+    assert labels.index("thought") < labels.index("call") < labels.index("text")
+    (request,) = [text for label, text in rows(shown) if label == "text"]
+    asked = json.loads(request)["messages"][1]
+    assert asked["reasoning"] == THOUGHT
+    assert asked["tool_calls"][0]["function"]["name"] == "get_weather"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from ..gateway.conftest import Server, free_port, upstream_server
+from ..gateway.scripted_answers import THOUGHT
 
 pytestmark = pytest.mark.slow
 
@@ -130,6 +131,19 @@ def test_an_answer_is_stopped(start: Callable[..., Terminal], upstream: Server) 
     assert "Traceback" not in screen
     terminal.type("/quit\n")
     terminal.wait_for("ended with 0")
+
+
+def test_thoughts_grow_dimmed_and_apart(start: Callable[..., Terminal], upstream: Server) -> None:
+    terminal = start(upstream.url, "--model", "pondering+stall")
+    terminal.wait_for_prompt()
+    terminal.type("Hello?\n")
+    growing = terminal.wait(lambda screen: "thought  Grö" in screen)
+    assert THOUGHT[-10:] not in growing
+    terminal.press("C-c")
+    terminal.wait_for("stopped; this question is forgotten")
+    shown = [line for line in terminal.screen(colours=True).split("\n") if "thought" in line]
+    assert shown
+    assert all("\x1b[2" in line.partition("Grö")[0] for line in shown)  # dim
 
 
 def test_a_server_that_comes_later(start: Callable[..., Terminal]) -> None:

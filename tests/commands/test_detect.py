@@ -200,17 +200,54 @@ def test_how_thoughts_are_marked(tmp_path: Path) -> None:
     folder = model(tmp_path, text_of("qwen25-hermes") + prompt)
     lines = run(folder).stdout.splitlines()
     assert lines[2] == (
-        "reasoning '<think>' … '</think>', opened by the prompt, off with enable_thinking=false"
+        "reasoning think: '<think>' … '</think>', opened by the prompt, "
+        "off with enable_thinking=false"
     )
-    assert json.loads(run(folder, "--json").stdout)["reasoning"] == {
+    flags = "--tool-call-parser toolwire_hermes --reasoning-parser toolwire_think"
+    assert lines[-2:] == [
+        f"vllm serve {folder} --enable-auto-tool-choice {flags}",
+        f"sglang serve --model-path {folder} {flags}",
+    ]
+    answer = json.loads(run(folder, "--json").stdout)
+    assert answer["reasoning"] == {
         "markers": ["<think>", "</think>"],
         "opened": True,
         "switch": "enable_thinking",
         "off": False,
         "off_by_default": False,
+        "style": "think",
     }
+    assert answer["reasoning_parser"] == "toolwire_think"
+    assert answer["vllm"] == lines[-2]
     silent = run(model(tmp_path, text_of("qwen25-hermes")))
     assert not any(line.startswith("reasoning") for line in silent.stdout.splitlines())
+    assert "--reasoning-parser" not in silent.stdout
+
+
+def test_thoughts_that_are_marked_as_in_no_style(tmp_path: Path) -> None:
+    marked = "{%- if message.reasoning %}{{- '<muse>' ~ message.reasoning ~ '</muse>' }}{% endif %}"
+    begin = "{{- '<|im_start|>assistant' }}"
+    template = text_of("qwen25-hermes").replace(begin, begin + marked)
+    done = run(model(tmp_path, template), "--json")
+    answer = json.loads(done.stdout)
+    assert answer["reasoning"]["markers"] == ["<muse>", "</muse>"]
+    assert (answer["reasoning"]["style"], answer["reasoning_parser"]) == (None, None)
+    assert "--reasoning-parser" not in answer["vllm"] + answer["sglang"]
+
+
+def test_a_template_of_ours_does_not_tell_whether_the_model_thinks() -> None:
+    done = run(get_template("chatml-hermes").path)
+    assert "reasoning think: '<think>' … '</think>'" in done.stdout
+    assert "--reasoning-parser" not in done.stdout
+
+
+def test_a_template_of_ours_is_started_with_the_models_reasoning_parser(tmp_path: Path) -> None:
+    thinks = "{%- if add_generation_prompt %}<think>\n{% endif %}"
+    done = run(model(tmp_path, text_of("none-chatml") + thinks))
+    flags = "--reasoning-parser toolwire_think --chat-template"
+    assert sum(flags in line for line in done.stdout.splitlines()) == 2
+    silent = run(model(tmp_path, text_of("none-chatml")))
+    assert "--reasoning-parser" not in silent.stdout
 
 
 def test_a_template_that_only_hints_at_its_format(tmp_path: Path) -> None:

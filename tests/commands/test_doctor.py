@@ -170,10 +170,39 @@ def test_engines_are_looked_at_without_loading_them(tmp_path: Path) -> None:
     folder = model(tmp_path / "model", family("qwen25-hermes"))
     done = run(folder, "--format", "hermes", "--json", path=site)
     assert findings(done) == {
-        "vLLM": "0.9.2 is too old: upgrade it. toolwire was tested with 0.32."
+        "vLLM": "0.9.2 is too old for the plugin, which was tested with 0.24 to 0.32: upgrade it, or "
+        "put `toolwire gateway` in front."
     }
     checks = {check["name"]: check["says"] for check in json.loads(done.stdout)["checks"]}
-    assert checks["SGLang"] == "0.5.99 is newer than 0.5.23, which toolwire was tested with."
+    assert checks["SGLang"].startswith("0.5.99 is here; toolwire was tested with 0.5.18 to 0.5.23")
+
+
+def test_an_engine_by_itself(tmp_path: Path) -> None:
+    """Which contract it has, and what is otherwise on it; no model is needed for that."""
+    distribution(tmp_path, "vllm", "0.28.0")
+    distribution(tmp_path, "sglang", "0.5.23")
+    done = run("--json", path=tmp_path)
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert found["format"] is None
+    checks = {check["name"]: check["says"] for check in found["checks"]}
+    assert checks["vLLM"].startswith("0.28.0 is here, with the contract of 0.24, and was tested.")
+    assert "TOOLWIRE_TOOL_STRICT_LEVEL" in checks["vLLM"]
+    assert checks["SGLang"] == "0.5.23 is here, with the contract of 0.5.23, and was tested."
+    wrong = run("--format", "hermes", path=tmp_path)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "Say which model to check" in wrong.stderr
+
+
+def test_a_frontend_in_rust(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distribution(tmp_path, "vllm", "0.32.0")
+    for value, count in (("0", 0), ("1", 2)):
+        monkeypatch.setenv("VLLM_USE_RUST_FRONTEND", value)
+        monkeypatch.setenv("SGLANG_RUST_SERVER", value)
+        found = findings(run("--json", path=tmp_path))
+        assert len(found) == count
+    assert found["vLLM in Rust"].startswith("VLLM_USE_RUST_FRONTEND is set: vLLM's Rust frontend")
+    assert found["SGLang in Rust"].startswith("SGLANG_RUST_SERVER is set")
 
 
 def test_wrong_use(tmp_path: Path) -> None:
@@ -207,3 +236,90 @@ def test_a_template_that_engines_refuse(tmp_path: Path) -> None:
     found = findings(run(model(tmp_path, text), "--format", "hermes", "--json"))
     assert list(found) == ["rendering"]
     assert "vLLM and SGLang refuse" in found["rendering"]
+
+
+# -- thoughts -------------------------------------------------------------------------------------
+
+SHOWS = "{%- if message.reasoning %}{{- 'OPEN' ~ message.reasoning ~ 'CLOSE' }}{% endif %}"
+
+
+def thinking(opener: str = "<think>", closer: str = "</think>") -> str:
+    """A template that shows thoughts in turns with calls."""
+    begin = "{{- '<|im_start|>assistant' }}"
+    shows = SHOWS.replace("OPEN", opener).replace("CLOSE", closer)
+    return family("qwen25-hermes").replace(begin, begin + shows)
+
+
+def reasoning_checks(done: subprocess.CompletedProcess[str]) -> dict[str, tuple[bool, str]]:
+    checks = json.loads(done.stdout)["checks"]
+    about = ("reasoning", "reasoning tokens", "round trip: thoughts")
+    return {
+        check["name"]: (check["ok"], check["says"]) for check in checks if check["name"] in about
+    }
+
+
+@pytest.mark.parametrize("parser", [[], ["--reasoning-parser", "toolwire_think"]])
+def test_thoughts_and_calls_are_read_together(parser: list[str], tmp_path: Path) -> None:
+    done = run(model(tmp_path, thinking()), "--format", "hermes", "--json", *parser)
+    checks = reasoning_checks(done)
+    assert done.returncode == 0
+    assert checks.keys() == {"reasoning", "round trip: thoughts"}
+    assert "--reasoning-parser toolwire_think reads them" in checks["reasoning"][1]
+
+
+@pytest.mark.parametrize(
+    ("parser", "says"),
+    [
+        (
+            "toolwire_mistral",
+            "which toolwire_mistral does not read: use --reasoning-parser toolwire_think",
+        ),
+        ("toolwire_thnk", "There is no reasoning parser toolwire_thnk: use toolwire_think"),
+    ],
+)
+def test_a_reasoning_parser_that_does_not_fit(parser: str, says: str, tmp_path: Path) -> None:
+    folder = model(tmp_path, thinking())
+    found = findings(run(folder, "--format", "hermes", "--reasoning-parser", parser, "--json"))
+    assert found.keys() == {"reasoning"}
+    assert says in found["reasoning"]
+
+
+def test_a_reasoning_parser_of_the_engines(tmp_path: Path) -> None:
+    folder = model(tmp_path, thinking())
+    done = run(folder, "--format", "hermes", "--reasoning-parser", "qwen3", "--json")
+    assert done.returncode == 0
+    assert "toolwire_think and toolwire_hermes read" in reasoning_checks(done)["reasoning"][1]
+
+
+def test_a_template_without_thoughts(tmp_path: Path) -> None:
+    folder = model(tmp_path, family("qwen25-hermes"))
+    silent = reasoning_checks(run(folder, "--format", "hermes", "--json"))
+    assert silent == {"reasoning": (True, "The template says nothing about thoughts.")}
+    asked = run(folder, "--format", "hermes", "--reasoning-parser", "toolwire_think", "--json")
+    assert "toolwire_think can't be checked" in reasoning_checks(asked)["reasoning"][1]
+
+
+def test_markers_of_no_style(tmp_path: Path) -> None:
+    folder = model(tmp_path, thinking("<muse>", "</muse>"))
+    found = findings(run(folder, "--format", "hermes", "--json"))
+    assert found.keys() == {"reasoning"}
+    assert "'<muse>' … '</muse>', which no style has" in found["reasoning"]
+
+
+def test_markers_that_the_tokenizer_lacks(tmp_path: Path) -> None:
+    template = thinking("[THINK]", "[/THINK]")
+    found = findings(run(model(tmp_path, template), "--format", "hermes", "--json"))
+    assert found.keys() == {"reasoning tokens"}
+    assert "does not have [THINK]" in found["reasoning tokens"]
+    done = run(model(tmp_path, template, "[THINK]", "[/THINK]"), "--format", "hermes", "--json")
+    assert done.returncode == 0
+
+
+def test_a_format_that_knows_thoughts_by_their_channel(tmp_path: Path) -> None:
+    folder = model(tmp_path, thinking())
+    done = run(folder, "--format", "harmony", "--json")
+    ok, says = reasoning_checks(done)["reasoning"]
+    assert ok
+    assert "by their channel" in says
+    other = run(folder, "--format", "harmony", "--reasoning-parser", "toolwire_think", "--json")
+    assert "toolwire_think by other markers: leave it out" in findings(other)["reasoning"]

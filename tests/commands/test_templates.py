@@ -223,3 +223,30 @@ def test_an_installed_package_finds_its_own_templates(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
     )
     assert shown.stdout == f"{package / 'chat_templates' / 'gemma-call_text.jinja'}\n"
+
+
+def test_render_hands_over_what_a_request_says_of_thinking(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    thoughtful = [{"role": "assistant", "content": "Hello", "reasoning_content": "Hm."}, *CHAT]
+    for more in (
+        {"chat_template_kwargs": {"enable_thinking": False}},
+        {"reasoning_effort": "none"},
+    ):
+        assert (
+            main(["render", "chatml-hermes", chat_file(tmp_path, {"messages": CHAT} | more)]) == 0
+        )
+        assert capsys.readouterr().out == PROMPT + "<think>\n\n</think>\n\n"
+    assert main(["render", "chatml-hermes", chat_file(tmp_path, thoughtful)]) == 0
+    assert "<think>\nHm.\n</think>\n\nHello" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"), [(5, "must be an object"), ({"tools": []}, "say it in the request")]
+)
+def test_variables_that_no_server_takes(
+    given: Any, sentence: str, tmp_path: Path, capsys: Captured
+) -> None:
+    request = {"messages": CHAT, "chat_template_kwargs": given}
+    assert main(["render", "chatml-hermes", chat_file(tmp_path, request)]) == 2
+    assert sentence in complaint(capsys)

@@ -388,7 +388,7 @@ def test_x9_other_spellings_of_the_tags(head: str, key: str) -> None:
         ({"type": "integer"}, "5.5", '"5.5"'),
         ({"type": "integer"}, "abc", '"abc"'),
         ({"type": "boolean"}, " True ", "true"),
-        ({"type": "object"}, "{'a': 1}", "\"{'a': 1}\""),
+        ({"type": "object"}, "{'a': 1}", '{"a": 1}'),
         ({"type": "string"}, "02134", '"02134"'),
         ({"type": "string"}, "true", '"true"'),
         ({"type": "string"}, "null", '"null"'),

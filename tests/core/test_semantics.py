@@ -292,7 +292,7 @@ def test_json_mode(text: str, content: str | None) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        'so {"name": "add", "arguments": {"a": 1}}',  # not at the start of a line
+        'so {"name": "other", "arguments": {"a": 1}}',  # not declared, in the middle of a line
         '{"name": "add"}',  # no arguments
         '{"name": "other", "arguments": {}}',  # not declared
         '{"tool_calls": []}',

@@ -32,6 +32,14 @@ from long_cases import LONG_TOKENS  # noqa: E402
 SPECIAL_TOKENS = ("<|tool_call|>", "<|end_tool_call|>", "<think>", "</think>")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--contract",
+        action="store_true",
+        help="only what is tested against the engine's classes, without a server",
+    )
+
+
 def make_model(*special_tokens: str) -> Path:
     command = [sys.executable, str(CHECKOUT / "scripts" / "lib" / "make_model.py")]
     for token in special_tokens:
@@ -65,10 +73,10 @@ def started(request: pytest.FixtureRequest, plans: Servers) -> Iterator[dict[str
 
 
 #: Each engine has one for everything, and two that must not start: the parser's name is misspelt, or the
-#: template shows the model another way to write calls.
+#: model can't write its format.
 server = running("server")
 misspelt_server = refusing("misspelt_server")
-mismatched_server = refusing("mismatched_server")
+tokenless_server = refusing("tokenless_server")
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,14 @@ def needed(items: Sequence[pytest.Item], names: Sequence[str]) -> list[str]:
     return [name for name in names if name in asked]
 
 
+def choose(config: pytest.Config, items: list[pytest.Item], names: Sequence[str]) -> None:
+    """With `--contract`, only what needs no server."""
+    if config.getoption("--contract"):
+        left = [item for item in items if needed([item], names)]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
+
+
 def order(items: list[pytest.Item], names: Sequence[str]) -> None:
     """What needs no server comes first, then the servers in their order."""
     places = {name: place for place, name in enumerate(names, 1)}

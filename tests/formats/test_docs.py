@@ -30,3 +30,9 @@ def test_every_key_is_explained() -> None:
     for kind, cls in KINDS.items():
         keys = {field.name for field in fields(cls)} - {"drift"}
         assert keys <= set(re.findall(r"`(\w+)`", rows[kind])), kind
+
+
+def test_the_program() -> None:
+    """What it asserts holds."""
+    (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    exec(compile(program, "docs/adding-a-format.md", "exec"), {})

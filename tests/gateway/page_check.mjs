@@ -33,6 +33,15 @@ saw.same = await page.locator("pre span:not([class]), pre span[class='']").count
 await page.click("#copy");
 await page.getByText("Copied").waitFor();
 saw.copied = await page.evaluate(() => navigator.clipboard.readText());
+// What the model thought stands by itself, where it thought anything.
+saw.thoughtless = await page.locator("#reasoning").count();
+await page.selectOption("#reason", "ok");
+saw.thoughts = [];
+for (let place = 0; place < 2; place++) {
+  await page.locator("#list button").nth(place).click();
+  const heading = await page.locator("#shown h2").textContent();
+  saw.thoughts.push([heading, await page.locator("#reasoning").textContent()]);
+}
 // New exchanges show up by themselves.
 const more = { model: "simple", messages: [{ role: "user", content: "?" }] };
 await fetch(`${url}/v1/chat/completions`, { method: "POST", body: JSON.stringify(more) });

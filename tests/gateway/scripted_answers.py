@@ -30,6 +30,7 @@ def pieces(index: int, id: str, name: str, text: str) -> list[Json]:
 
 ONE = '{"a": 1, "é": "日本"}'
 OSLO = '{"city": "Oslo"}'
+THOUGHT = "Größer als 1?\nA <tool_call> tells."
 
 ANSWERS: dict[str, Json] = {
     "simple": {
@@ -111,6 +112,27 @@ ANSWERS: dict[str, Json] = {
             *({"reasoning_content": c} for c in "Hm, well."),
             *({"content": c} for c in "So."),
             *pieces(0, "c1", "add", ONE),
+        ],
+        "reason": "tool_calls",
+    },
+    "thoughtful": {
+        "message": {
+            "content": None,
+            "reasoning_content": THOUGHT,
+            "tool_calls": [call("c1", "add", ONE)],
+        },
+        "deltas": [*({"reasoning_content": c} for c in THOUGHT), *pieces(0, "c1", "add", ONE)],
+        "reason": "tool_calls",
+    },
+    "pondering": {
+        "message": {
+            "content": None,
+            "reasoning": THOUGHT,
+            "tool_calls": [call("c1", "get_weather", OSLO)],
+        },
+        "deltas": [
+            *({"reasoning": c} for c in THOUGHT),
+            *pieces(0, "c1", "get_weather", OSLO),
         ],
         "reason": "tool_calls",
     },

@@ -3,8 +3,10 @@
 It speaks HTTP/1.1 by hand, because a proper server would not let it misbehave. The request's `model`
 says what happens: the name of an answer in `scripted_answers`, perhaps with `+` and faults. Names with
 `>` between them are the answers of one turn: the first, the one after a tool's result, and so on.
-`tell` repeats the last message, `request` the whole request. With `no-messages` behind
-the port, there is no `/v1/messages`.
+`tell` repeats the last message, `request` the whole request. `given` does what the request's `x_given`
+says: its `head` (seconds to wait before), its `status`, its `type`, and its `body`, a list of texts in
+Latin-1 (so that they can be any bytes) and of seconds to wait. With `no-messages` behind the port, there
+is no `/v1/messages`.
 """
 
 from __future__ import annotations
@@ -87,6 +89,8 @@ async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: 
             return False
         if fault == "hang":
             await asyncio.sleep(600)
+    if name == "given":
+        return await given(writer, request)
     if name == "echo":
         said = json.dumps(request)
         native = target.startswith("/v1/messages")
@@ -253,6 +257,29 @@ async def stream(writer: asyncio.StreamWriter, events: list[bytes], faults: list
     if "die" in faults:
         writer.transport.abort()
         return False
+    writer.write(b"0\r\n\r\n")
+    await writer.drain()
+    return True
+
+
+async def given(writer: asyncio.StreamWriter, request: dict[str, Any]) -> bool:
+    """An answer as the request has it. Where `picky` is set, tools that are no functions are refused."""
+    wanted = request["x_given"]
+    await asyncio.sleep(wanted.get("head", 0))
+    kinds = {tool.get("type") for tool in request.get("tools") or ()}
+    if wanted.get("picky") and not kinds <= {"function"}:
+        await whole(writer, {"error": {"message": f"unknown tools: {sorted(kinds)}"}}, 400)
+        return True
+    kind = wanted.get("type", "text/event-stream")
+    writer.write(f"HTTP/1.1 {wanted.get('status', 200)} X\r\nContent-Type: {kind}\r\n".encode())
+    writer.write(b"Transfer-Encoding: chunked\r\n\r\n")
+    for part in wanted["body"]:
+        if isinstance(part, (int, float)):
+            await asyncio.sleep(part)
+            continue
+        data = part.encode("latin-1")
+        writer.write(b"%x\r\n%s\r\n" % (len(data), data))
+        await writer.drain()
     writer.write(b"0\r\n\r\n")
     await writer.drain()
     return True

@@ -46,6 +46,13 @@ for await (const chunk of await client.chat.completions.create(request)) {
   got.legacy.arguments += call?.arguments ?? "";
 }
 try {
+  const cut = { model: "chunked+cutoff+done", messages, tools, stream: true };
+  for await (const chunk of await client.chat.completions.create(cut))
+    got.cutCalls = (got.cutCalls ?? 0) + (chunk.choices[0]?.delta?.tool_calls?.length ?? 0);
+} catch (error) {
+  got.cut = error.message;
+}
+try {
   const dying = { model: "plain+die", messages, stream: true };
   for await (const _ of await client.chat.completions.create(dying));
 } catch (error) {

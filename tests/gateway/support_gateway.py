@@ -49,6 +49,30 @@ def ask(model: str, **more: Any) -> dict[str, Any]:
     return {"model": model, "messages": ASK, "tools": TOOLS} | more
 
 
+def ask_for(*body: bytes | float, **how: Any) -> dict[str, Any]:
+    """A request that the scripted upstream answers with these bytes, and waits of so many seconds."""
+    parts = [part.decode("latin-1") if isinstance(part, bytes) else part for part in body]
+    more = {k: how.pop(k) for k in list(how) if k not in ("head", "status", "type", "picky")}
+    given = how | {"body": parts}
+    return {"model": "given", "messages": ASK, "tools": TOOLS, "x_given": given} | more
+
+
+def chat_event(delta: Any, reason: str | None = None, **more: Any) -> bytes:
+    """One event of a Chat Completions stream."""
+    choice = {"index": 0, "delta": delta, "finish_reason": reason}
+    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    return (
+        f"data: {json.dumps(head | {'choices': [choice]} | more, ensure_ascii=False)}\n\n".encode()
+    )
+
+
+def call_event(arguments: Any, name: str | None = "add", id: Any = "c1", index: Any = 0) -> bytes:
+    """An event with a piece of a call."""
+    function = {"arguments": arguments} | ({"name": name} if name else {})
+    entry = {"index": index, "function": function} | ({"id": id} if name else {})
+    return chat_event({"tool_calls": [entry]})
+
+
 def events(text: str) -> list[Any]:
     """The JSON of the events in a stream's text, without [DONE]."""
     lines = [line[6:] for line in text.split("\n") if line.startswith("data: ")]

@@ -88,7 +88,7 @@ def test_a_million_mistakes_are_a_short_answer(start_gateway: Start, path: str, 
         answer = client.post(path, content=body)
         assert memory(server) - before < 60_000_000
     assert answer.status_code == 400
-    details = answer.json()["error"]["details"]
+    details = answer.json()["error"]["problems"]
     assert [detail["param"] for detail in details] == [*(f"{part}[{i}]" for i in range(20)), ""]
     assert details[-1]["message"] == "There are 999981 more problems"
     assert len(answer.content) < 5000

@@ -172,6 +172,7 @@ def test_what_is_held_is_given_back_when_the_client_leaves_or_the_upstream_dies(
     assert app.budget.held == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize("mode", ["verified", "live"])
 def test_an_endless_answer(start_gateway: Callable[..., Server], mode: str, stream: bool) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from toolwire.commands.gateway import gateway
 from toolwire.gateway.budget import MIB
-from toolwire.gateway.settings import Limits, Settings
+from toolwire.gateway.settings import REQUESTS, Limits, Settings
+from toolwire.openai import request_repair
 
 from .conftest import CHECKOUT
 
@@ -51,10 +53,24 @@ def test_the_limits_that_the_documents_name_are_the_defaults() -> None:
     defaults = {p.name: p.default for p in inspect.signature(gateway).parameters.values()}
     assert (defaults["header_timeout"], defaults["body_timeout"]) == seconds
     assert defaults["max_connections"] == limits.connections
-    assert defaults["messages"] == settings.messages == "auto"
+    assert settings.keep_alive == 10
+    assert (settings.emit, settings.requests, settings.names) == ("finish", "strict", "keep")
+    for name in ("keep_alive", "emit", "requests", "names", "mode", "ids", "messages"):
+        assert defaults[name] == getattr(settings, name)
     assert "`--messages auto` (the default)" in (CHECKOUT / "parsers/gateway/README.md").read_text()
     named = ("max_exchange_mib", "max_held_mib", "max_body_mib")
     assert tuple(defaults[name] * MIB for name in named) == sizes
+
+
+def test_the_documents_name_every_setting_and_every_count() -> None:
+    page = Path(inspect.getfile(Settings)).with_name("README.md").read_text(encoding="utf-8")
+    flags = ["--requests", "--keep-alive", "--emit finish", "--emit complete", "--names mangle"]
+    names = ["TOOLWIRE_EMIT", "TOOLWIRE_REQUESTS", "TOOLWIRE_NAMES", "TOOLWIRE_KEEP_ALIVE"]
+    table = (inspect.getdoc(request_repair) or "").splitlines()
+    counted = [row.split("|")[1].strip() for row in table if row.startswith("| `")]
+    assert len(counted) == 7
+    told = [*flags, *names, *counted, *(f"`{value}`" for value in REQUESTS)]
+    assert [one for one in told if one not in page] == []
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import httpx2
+import pytest
+from toolwire.gateway.metrics import has_reasoning
 
 from .conftest import PATIENCE, Server, free_port
 from .support_gateway import ask, metric
@@ -40,3 +43,30 @@ def test_what_fails_is_counted_too(start_gateway: Callable[..., Server]) -> None
         assert client.get("/v1/%2e%2e/models").status_code == 404
         assert requests(client, "/v1/*", 502) == 1
         assert requests(client, "/v1/*", 404) == 1
+
+
+def test_answers_with_thoughts_are_counted(start_gateway: Callable[..., Server]) -> None:
+    with httpx2.Client(base_url=start_gateway().url, timeout=PATIENCE) as client:
+        for model in ("thoughtful", "pondering", "plain"):
+            client.post("/v1/chat/completions", json=ask(model))
+            client.post("/v1/chat/completions", json=ask(model, stream=True))
+        name = "manager_answers_with_reasoning_total"
+        assert [metric(client, name, stage=stage) for stage in ("whole", "stream")] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("answer", "has"),
+    [
+        ({"type": "response.reasoning_text.delta", "delta": "Hm"}, True),
+        ({"type": "response.reasoning_summary_text.delta", "delta": "Hm"}, True),
+        ({"type": "response.output_text.delta", "delta": "Hm"}, False),
+        ({"output": [{"type": "reasoning", "summary": []}]}, True),
+        ({"output": [{"type": "message"}, 5]}, False),
+        ({"choices": [{"delta": {"reasoning": "Hm"}}]}, True),
+        ({"choices": [{"delta": {"reasoning_content": ""}}]}, False),
+        ({"choices": [{"message": {"reasoning_content": None}}, 5, {"delta": 5}]}, False),
+        ({"choices": 5, "output": None}, False),
+    ],
+)
+def test_what_has_thoughts(answer: dict[str, Any], has: bool) -> None:
+    assert has_reasoning(answer) is has

@@ -81,6 +81,19 @@ def test_whole_answers(name: str) -> None:
     assert answer.headers["content-length"] == str(len(answer.content))
 
 
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_format_need_not_be_known(name: str) -> None:
+    path = "/v1/chat/completions"
+    whole, known = (
+        call("POST", path, Settings(format=format), json=ask(name)).json()["choices"][0]
+        for format in ("any", "hermes")
+    )
+    for message in (whole["message"], known["message"]):
+        for each in message.get("tool_calls", []):
+            del each["id"]
+    assert whole == known
+
+
 def test_streams() -> None:
     answer = call("POST", "/v1/chat/completions", json=ask("malformed", stream=True))
     (entry,) = [e for c in events(answer.text) for e in _entries(c)]
@@ -218,6 +231,11 @@ def test_settings_come_from_the_environment() -> None:
             "TOOLWIRE_FORMAT": "hermes",
             "TOOLWIRE_MODE": "live",
             "TOOLWIRE_IDS": "sequential",
+            "TOOLWIRE_EMIT": "complete",
+            "TOOLWIRE_REQUESTS": "repair",
+            "TOOLWIRE_NAMES": "mangle",
+            "TOOLWIRE_KEEP_ALIVE": "2.5",
+            "TOOLWIRE_REPAIR": "coerce,names",
             "TOOLWIRE_MAX_BODY": "99",
             "TOOLWIRE_MAX_EXCHANGE": "98",
             "TOOLWIRE_MAX_HELD": "97",
@@ -226,10 +244,15 @@ def test_settings_come_from_the_environment() -> None:
         }
     )
     assert (made.format, made.mode, made.ids) == ("hermes", "live", "sequential")
+    assert made.repair == "coerce,names"
     assert (made.max_body, made.admin_key, made.debug_max) == (99, "x", 7)
     assert (made.max_exchange, made.max_held) == (98, 97)
+    assert (made.emit, made.requests, made.names) == ("complete", "repair", "mangle")
+    assert made.keep_alive == 2.5
     assert Settings.from_environment({}) == Settings()
-    for name, value in (("FORMAT", "x"), ("MODE", "x"), ("IDS", "x"), ("MAX_BODY", "-1")):
+    odd = [("FORMAT", "x"), ("MODE", "x"), ("IDS", "x"), ("MAX_BODY", "-1"), ("EMIT", "x")]
+    odd += [("REQUESTS", "x"), ("NAMES", "x"), ("KEEP_ALIVE", "x"), ("KEEP_ALIVE", "-1")]
+    for name, value in [*odd, ("KEEP_ALIVE", "nan"), ("KEEP_ALIVE", "inf"), ("REPAIR", "x")]:
         with pytest.raises(ToolwireError):
             Settings.from_environment({f"TOOLWIRE_{name}": value})
 

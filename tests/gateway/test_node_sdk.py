@@ -105,3 +105,8 @@ def test_legacy_functions(got: Any) -> None:
 
 def test_an_upstream_that_dies(got: Any) -> None:
     assert "broke off" in got["death"]
+
+
+def test_a_call_that_was_cut_off(got: Any) -> None:
+    assert "without a finish reason" in got["cut"]
+    assert not got["cutCalls"]

@@ -15,6 +15,7 @@ from toolwire import ToolwireError
 from toolwire.replay.exchanges import read_exchange, replay_exchange
 
 from .conftest import ADMIN_KEY, PATIENCE, Server
+from .scripted_answers import THOUGHT
 from .support_gateway import ask
 
 pytestmark = pytest.mark.slow
@@ -34,6 +35,8 @@ def chromium() -> str:
 def test_the_page(start_gateway: Callable[..., Server], node_modules: Path, tmp_path: Path) -> None:
     server = start_gateway("--format", "hermes")
     chat = f"{server.url}/v1/chat/completions"
+    httpx2.post(chat, json=ask("thoughtful", stream=True), timeout=PATIENCE)
+    httpx2.post(chat, json=ask("pondering"), timeout=PATIENCE)
     httpx2.post(chat, json=ask("malformed", stream=True), timeout=PATIENCE)
     httpx2.post(chat, json=ask("missing"), timeout=PATIENCE)
     script = shutil.copy(SCRIPT, node_modules)
@@ -48,7 +51,12 @@ def test_the_page(start_gateway: Callable[..., Server], node_modules: Path, tmp_
     assert [row.split("\n")[0] for row in saw["rows"]] == [
         "missing_arguments · dropped",
         "invalid_json · wrapped",
+        "ok · passed",
+        "ok · passed",
     ]
+    assert saw["thoughtless"] == 0
+    route = "/v1/chat/completions"
+    assert saw["thoughts"] == [[f"{route} (whole)", THOUGHT], [f"{route} (stream)", THOUGHT]]
     assert len(saw["filtered"]) == 1
     assert len(saw["onlyRaw"]) > 5
     assert any("input" in line for line in saw["onlyEmitted"])

@@ -171,7 +171,7 @@ def test_wrong_requests_are_told_everything(gateway: Server) -> None:
         )
     error: Any = caught.value.body
     assert error["type"] == "validation_error"
-    assert [detail["param"] for detail in error["details"]] == [
+    assert [detail["param"] for detail in error["problems"]] == [
         "tool_choice",
         "messages[1].tool_calls[0].function.arguments",
         "messages[1].tool_calls[0].id",

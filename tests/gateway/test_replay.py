@@ -16,7 +16,7 @@ from toolwire.replay.exchanges import replay_exchange, splittable_parts
 from toolwire.replay.splits import Splittable, find_differences, split_at
 from toolwire.replay.splittable import StreamEvents
 
-from .scripted_answers import TEXT_CALL
+from .scripted_answers import ONE, TEXT_CALL, THOUGHT
 from .scripted_upstream import stream_bytes, whole_answer
 from .support_gateway import EXPECTED, EXPECTED_OUTPUT, TOOLS
 from .support_messages import EXPECTED_MESSAGE
@@ -269,3 +269,94 @@ def test_the_arguments_of_a_call_are_cut_too() -> None:
 def test_odd_streams_are_no_trouble(odd: str) -> None:
     captured = exchange("plain") | {"raw": [f"data: {odd}\n\n", event({"content": 5}), ": hi\n\n"]}
     assert list(find_differences(splittable_parts(captured))) == []
+
+
+# -- thoughts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["thoughtful", "pondering"])
+def test_thoughts_are_a_part_of_what_a_client_gets(name: str) -> None:
+    captured = exchange(name)
+    sent = "".join(replay_exchange(captured)).encode()
+    got = client_result(sent, "chat")
+    assert got["reasoning"] == THOUGHT
+    assert got["content"] is None
+    assert len(got["tool_calls"]) == 1
+    assert "reasoning" not in client_result("".join(exchange("plain")["raw"]).encode(), "chat")
+
+
+@pytest.mark.parametrize("name", ["thoughtful", "pondering"])
+def test_thoughts_are_cut_like_any_text(name: str) -> None:
+    events = StreamEvents(b"".join(stream_bytes(name, CHAT)), "chat")
+    assert events.text.startswith(THOUGHT)
+    key = "reasoning_content" if name == "thoughtful" else "reasoning"
+    parts = [c["choices"][0]["delta"].get(key) for c in _chunks(events.with_text_split([5, 9]))]
+    assert [part for part in parts if part] == split_at(THOUGHT, [5, 9])
+    assert list(find_differences(splittable_parts(exchange(name))[:1])) == []
+
+
+def test_a_thought_that_gets_lost_is_a_difference() -> None:
+    (text, _) = splittable_parts(exchange("thoughtful"))
+    lossy = Splittable(
+        text.unit,
+        text.content,
+        text.expected,
+        lambda places: {k: v for k, v in text.run(places).items() if k != "reasoning"},
+    )
+    first = next(find_differences([lossy]))
+    assert json.loads(json.dumps(first.as_json()))["expected"]["reasoning"] == THOUGHT
+
+
+@pytest.mark.parametrize("kind", ["reasoning_text", "reasoning_summary_text"])
+def test_thoughts_in_the_responses_api(kind: str) -> None:
+    def frames(pieces: Sequence[str]) -> bytes:
+        events = [
+            {"type": f"response.{kind}.delta", "output_index": 0, "item_id": "r1", "delta": piece}
+            for piece in pieces
+        ]
+        return b"".join(f"event: x\ndata: {json.dumps(e)}\n\n".encode() for e in events)
+
+    raw = frames(list(THOUGHT))
+    assert client_result(raw, "responses")["reasoning"] == THOUGHT
+    events = StreamEvents(raw, "responses")
+    assert events.text == THOUGHT
+    split = b"".join(events.with_text_split([3, 7]))
+    assert [e["delta"] for e in stream_objects(split)] == split_at(THOUGHT, [3, 7])
+
+
+def test_the_thoughts_of_a_channel_format_are_compared() -> None:
+    text = (
+        f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>commentary"
+        f" to=functions.add <|constrain|>json<|message|>{ONE}<|call|>"
+    )
+    body = {"choices": [{"index": 0, "message": {"content": text}, "finish_reason": "stop"}]}
+    captured = exchange("plain", stage="whole") | {"format": "harmony", "raw": [json.dumps(body)]}
+    (part,) = splittable_parts(captured)
+    assert part.expected["reasoning"] == THOUGHT
+    assert list(find_differences([part])) == []
+
+
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning"])
+@pytest.mark.parametrize("mode", ["verified", "live"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"content": None, "tool_calls": [{"function": {"name": "add", "arguments": {"a": 1}}}]},
+        {"content": TEXT_CALL},
+        {"content": "Hm."},
+    ],
+    ids=["a call that is mended", "a call in the text", "text"],
+)
+def test_thoughts_keep_their_name_whatever_is_done_about_calls(
+    said: dict[str, Any], mode: str, key: str
+) -> None:
+    message = {"role": "assistant", **said, key: THOUGHT}
+    body = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    captured = exchange("plain", stage="whole") | {"raw": [json.dumps(body)]}
+    (sent,) = replay_exchange(captured, mode=mode)
+    assert json.loads(sent)["choices"][0]["message"][key] == THOUGHT
+
+    raw = [*(event({key: c}) for c in THOUGHT), event(said), event({}, "stop")]
+    streamed = "".join(replay_exchange(exchange("plain") | {"raw": raw}, mode=mode))
+    chunks = _chunks([streamed.encode()])
+    assert "".join(c["choices"][0]["delta"].get(key) or "" for c in chunks) == THOUGHT

@@ -21,9 +21,13 @@ READS = policy_for(format="hermes", tools=TOOLS)
 
 
 def run(
-    given: list[Any], policy: Policy = READS, mode: str = "verified", died: bool = False
+    given: list[Any],
+    policy: Policy = READS,
+    mode: str = "verified",
+    died: bool = False,
+    emit: str = "finish",
 ) -> tuple[list[Any], list[Any]]:
-    stream = ResponsesStream(policy, mode)
+    stream = ResponsesStream(policy, mode, emit)
     out = [sent for event in given for sent in stream.feed(event)] + stream.finish(died=died)
     return out, [(finding.reason, finding.action) for finding in stream.findings]
 
@@ -40,10 +44,11 @@ def items(events: list[Any]) -> list[Any]:
     return list(built.values())
 
 
+@pytest.mark.parametrize("emit", ["finish", "complete"])
 @pytest.mark.parametrize("name", OUTPUTS)
-def test_a_stream_gives_what_the_whole_answer_gives(name: str) -> None:
+def test_a_stream_gives_what_the_whole_answer_gives(name: str, emit: str) -> None:
     whole, _, _ = normalize_output(response(OUTPUTS[name]), READS)
-    events, _ = run(response_events(OUTPUTS[name]))
+    events, _ = run(response_events(OUTPUTS[name]), emit=emit)
     assert [e["sequence_number"] for e in events] == list(range(len(events)))
     final = events[-1]["response"]["output"]
     assert items(events) == final
@@ -90,15 +95,72 @@ def test_a_call_that_was_cut_off() -> None:
 
 def test_a_stream_that_dies() -> None:
     given = response_events([item("c1", "noargs", "{}"), item("c2", "add", ONE)])
-    events, findings = run(given[:-6], died=True)
+    events, findings = run(given[:-6], died=True, emit="complete")
     assert [one["call_id"] for one in items(events)] == ["c1"]
     assert findings == [("truncated", "dropped")]
+    events, findings = run(given[:-6], died=True)
+    assert items(events) == []
+    assert findings == [("truncated", "dropped")] * 2
+
+
+@pytest.mark.parametrize("how", ["error", "response.failed", "error, response.failed"])
+def test_nothing_counts_behind_an_error(how: str) -> None:
+    output = [message("Hm."), item("c1", "noargs", "{}")]
+    *given, _ = response_events(output)
+    failed = {"type": "response.failed", "response": response(output, "failed")}
+    ends = {"error": {"type": "error", "message": "out of memory"}, "response.failed": failed}
+    told = [ends[name] for name in how.split(", ")]
+    late = response_events([item("c2", "add", ONE)])[1:-1]
+    events, findings = run([*given, *told[:1], *late, *told[1:]], died=False)
+    assert [one["type"] for one in items(events)] == ["message"]
+    kinds = [e["type"] for e in events if e["type"] in ends]
+    assert kinds == how.split(", ")
+    if "failed" in how:
+        assert [one["type"] for one in events[-1]["response"]["output"]] == ["message"]
+    assert findings == [("truncated", "dropped")]
+
+
+@pytest.mark.parametrize("emit", ["finish", "complete"])
+def test_when_a_call_goes_out(emit: str) -> None:
+    stream = ResponsesStream(READS, emit=emit)
+    *given, last = response_events([item("c1", "noargs", "{}"), message("Hm.")])
+    before = items([sent for event in given for sent in stream.feed(event)])
+    kinds = ["message"] if emit == "finish" else ["function_call", "message"]
+    assert [one["type"] for one in before] == kinds
+    *block, end = stream.feed(last)
+    assert [e["type"] for e in block][:1] == ([] if block == [] else ["response.output_item.added"])
+    assert sorted(one["type"] for one in end["response"]["output"]) == ["function_call", "message"]
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_a_tool_choice_that_is_not_obeyed(mode: str) -> None:
+    output = [item("c1", "noargs", "{}"), item("c2", "add", "{}")]
+    policy = policy_for(tools=TOOLS, tool_choice="none")
+    events, findings = run(response_events(output), policy, mode)
+    assert items(events) == events[-1]["response"]["output"] == []
+    assert findings == [("disobeyed", "dropped")] * 2
+    policy = policy_for(tools=TOOLS, tool_choice={"type": "function", "name": "add"})
+    events, findings = run(response_events(output), policy, mode)
+    assert [one["name"] for one in items(events)] == ["noargs", "add"]
+    assert findings == [("disobeyed", None)]
+
+
+@pytest.mark.parametrize("text", ["oops", "[1]"])
+def test_live_wraps_what_it_has_not_sent(text: str) -> None:
+    events, findings = run(response_events([item("c1", "add", text)]), mode="live")
+    (whole,) = items(events)
+    pieces = [e["delta"] for e in events if e["type"].endswith("arguments.delta")]
+    assert "".join(pieces) == whole["arguments"]
+    assert whole["arguments"] == ('{"input": "oops"}' if text == "oops" else text)
+    wrapped = ("invalid_json", "wrapped")
+    assert findings == [wrapped if text == "oops" else ("not_an_object", None)]
+    assert events[-1]["response"]["output"] == [whole]
 
 
 @pytest.mark.parametrize("mode", ["verified", "live"])
 def test_a_stream_without_its_last_event_was_cut_off(mode: str) -> None:
     given = response_events([item("c1", "noargs", "{}"), item("c2", "add", ONE)])
-    events, findings = run(given[:-6], mode=mode)
+    events, findings = run(given[:-6], mode=mode, emit="complete")
     done = [e["item"] for e in events if e["type"] == "response.output_item.done"]
     assert [one["call_id"] for one in done] == ["c1"]
     assert findings == [("truncated", "dropped" if mode == "verified" else None)]
@@ -159,9 +221,9 @@ def test_ends_that_are_repeated_are_told_once() -> None:
 
 @pytest.mark.parametrize("index", [[], {}, "0", None])
 def test_an_impossible_index(index: Any) -> None:
-    given = [e | {"output_index": index} for e in response_events(OUTPUTS["simple"])[:-1]]
-    events, _ = run(given)
-    assert [one["call_id"] for one in items(events)] == ["c1"]
+    *given, end = [e | {"output_index": index} for e in response_events(OUTPUTS["simple"])]
+    for events, _ in (run(given, emit="complete"), run([*given, end])):
+        assert [one["call_id"] for one in items(events)] == ["c1"]
 
 
 @pytest.mark.parametrize("mode", ["verified", "live"])
@@ -219,3 +281,32 @@ def test_odd_events_pass() -> None:
     odd.append({"type": "response.completed", "response": 5})
     out, _ = run(odd, policy_for())
     assert out == odd
+
+
+# -- repair ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_calls_are_repaired_where_the_operator_asks(mode: str) -> None:
+    policy = policy_for(tools=TOOLS, format="hermes", repair=frozenset({"coerce", "names"}))
+    output = [item("c1", "functions.Add", '{"a": "1", "z": "2"}')]
+    events, findings = run(response_events(output), policy, mode)
+    (call,) = items(events)
+    assert (call["name"], call["arguments"]) == ("add", '{"a": 1, "z": "2"}')
+    assert events[-1]["response"]["output"] == [call]
+    pieces = [e["delta"] for e in events if e["type"].endswith("arguments.delta")]
+    assert "".join(pieces) == call["arguments"]
+    assert "" not in pieces
+    assert sorted(findings) == [(None, "coerced"), (None, "renamed")]
+    whole, _, _ = normalize_output(response(output), policy)
+    assert [(one["name"], one["arguments"]) for one in whole["output"]] == [
+        ("add", '{"a": 1, "z": "2"}')
+    ]
+
+
+def test_a_call_that_ends_in_a_held_string_keeps_it_live() -> None:
+    policy = policy_for(tools=TOOLS, repair=frozenset({"coerce"}))
+    events, findings = run(response_events([item("c1", "add", '{"a": "1')]), policy, "live")
+    pieces = [e["delta"] for e in events if e["type"].endswith("arguments.delta")]
+    assert "".join(pieces) == items(events)[0]["arguments"] == '{"a": "1'
+    assert findings == [("invalid_json", None)]

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from toolwire import ToolwireError, get_format, list_formats
-from toolwire.engines.startup_checks import check_template, choose_format
+from toolwire.engines.startup_checks import check_special_tokens, check_template, choose_format
 from toolwire.models.detect import detect, detect_model, shown_turns
 from toolwire.models.files import ModelFiles
 from toolwire.models.probes import CALLS
 from toolwire.models.rendering import template_renderer
+from toolwire.templates import get_template
 
 from .odd_templates import (
     AKIN,
@@ -122,10 +123,26 @@ class Tokenizer:
         return template_renderer(self.chat_template)(messages, **variables)
 
 
+def test_any_fits_a_template_of_every_format_that_it_reads(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    spec = get_format("any")
+    check_special_tokens(spec, Tokenizer(frozenset({"a"})))  # none of them is needed
+    tokenizer = Tokenizer(frozenset({"a"}))
+    for name in ("chatml-hermes", "chatml-qwen3_coder", "chatml-labeled"):
+        tokenizer.chat_template = get_template(name).path.read_text(encoding="utf-8")
+        check_template(spec, tokenizer, "")
+    assert not caplog.records
+    tokenizer.chat_template = get_template("chatml-pythonic").path.read_text(encoding="utf-8")
+    with pytest.raises(ToolwireError, match="another way to write calls than any"):
+        check_template(spec, tokenizer, "")
+
+
 def test_engines_go_by_hints_but_do_not_insist_on_them(caplog: pytest.LogCaptureFixture) -> None:
     tokenizer = Tokenizer(LFM2)
     assert choose_format(tokenizer)[0] == "lfm2"
     check_template(get_format("lfm2"), tokenizer, "")
+    check_template(get_format("any"), tokenizer, "")  # which reads lfm2
     assert not caplog.records
     check_template(get_format("hermes"), tokenizer, "")
     assert "not calls as hermes writes them" in caplog.text

@@ -229,10 +229,14 @@ def test_the_error_body() -> None:
     problems = check_request(body)
     error = error_body(problems)["error"]
     assert error["type"] == "validation_error"
-    assert error["param"] == error["details"][0]["param"] == "tools[0].function"
-    assert error["message"] == error["details"][0]["message"]
-    assert error["details"][1] == {"param": "messages[1].tool_calls[0].id", "message": UNANSWERED}
-    assert error_body(check_request([]))["error"]["details"][0]["param"] == ""
+    assert error["param"] == error["problems"][0]["param"] == "tools[0].function"
+    assert error["message"] == error["problems"][0]["message"]
+    assert error["problems"][1] == {"param": "messages[1].tool_calls[0].id", "message": UNANSWERED}
+    assert error["details"].split("\n")[1] == f"messages[1].tool_calls[0].id: {UNANSWERED}"
+    assert "hint" not in error
+    assert error_body(problems, "Do this")["error"]["hint"] == "Do this"
+    alone = error_body(check_request([]))["error"]
+    assert (alone["problems"][0]["param"], alone["details"]) == ("", alone["message"])
 
 
 json_values = st.recursive(

@@ -45,7 +45,8 @@ def answer(message: Any, finish_reason: str | None = "stop", **policy: Any) -> t
     ['{"a":1,  "n": 1.0}', "{}", "[1]", "null", '"x"', '{"é": "\\u00e9"}', ' {"a":1}\n'],
 )
 def test_valid_json_stays_byte_for_byte(arguments: str) -> None:
-    assert normal(call(arguments)) == ([call(arguments)], [])
+    told = [] if arguments.strip()[0] == "{" else [("not_an_object", None)]
+    assert normal(call(arguments)) == ([call(arguments)], told)
 
 
 def test_only_empty_arguments_become_an_empty_object() -> None:
@@ -291,6 +292,24 @@ def test_unify_reads_the_text_second() -> None:
     assert unify({"content": None}, format="hermes") == []
     (found,) = unify({"content": MARKED, "tool_calls": [call(None)]}, "hermes", findings=[])
     assert found.name == "add"
+
+
+def test_unify_numbers_the_ids_that_it_makes() -> None:
+    made = [call("{}") | {"id": None}, call("{}"), call("{}") | {"id": ""}]
+    found = unify({"tool_calls": made}, sequential_ids=True, findings=[])
+    assert [one.id for one in found] == ["add_0", "c1", "add_2"]
+    text = MARKED + MARKED.replace("add", "noargs")
+    found = unify({"content": text}, "hermes", TOOLS, sequential_ids=True)
+    assert [one.id for one in found] == ["add_0", "noargs_1"]
+    (one,) = unify({"content": MARKED}, "hermes", TOOLS)
+    assert one.id.startswith("call_")
+
+
+def test_arguments_that_are_no_object_are_reported() -> None:
+    findings: list[Finding] = []
+    (one,) = unify({"tool_calls": [call("[1]")]}, findings=findings)
+    assert one.arguments == "[1]"
+    assert [(f.reason, f.action) for f in findings] == [("not_an_object", None)]
 
 
 def test_unify_takes_any_message() -> None:

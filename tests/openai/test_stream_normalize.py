@@ -33,20 +33,30 @@ def piece(arguments: Any = None, index: Any = 0, id: Any = None, name: Any = Non
 
 
 def run(
-    chunks: list[Any], mode: str = "verified", died: bool = False, **policy: Any
+    chunks: list[Any],
+    mode: str = "verified",
+    died: bool = False,
+    emit: str = "finish",
+    done: bool = False,
+    **policy: Any,
 ) -> tuple[list[Any], list[Any]]:
-    stream = ChatStream(policy_for(**policy), mode)
-    out = [sent for one in chunks for sent in stream.feed(one)] + stream.finish(died=died)
+    stream = ChatStream(policy_for(**policy), mode, emit)
+    out = [sent for one in chunks for sent in stream.feed(one)]
+    out += stream.finish(died=died, done=done)
     return out, [(finding.reason, finding.action) for finding in stream.findings]
 
 
 def deltas(chunks: list[Any]) -> list[Any]:
-    return [choice["delta"] for c in chunks for choice in c["choices"]]
+    return [choice["delta"] for c in chunks for choice in c.get("choices", ())]
 
 
 def reasons(chunks: list[Any]) -> list[Any]:
-    found = [choice["finish_reason"] for c in chunks for choice in c["choices"]]
+    found = [choice["finish_reason"] for c in chunks for choice in c.get("choices", ())]
     return [reason for reason in found if reason is not None]
+
+
+def errors(chunks: list[Any]) -> list[str]:
+    return [c["error"]["message"] for c in chunks if c.get("error")]
 
 
 def calls(chunks: list[Any]) -> list[Any]:
@@ -70,8 +80,8 @@ def test_text_passes_as_the_same_objects() -> None:
         chunk({"reasoning_content": "hm"}),
         chunk({}, "stop"),
         usage,
-        {"error": {"message": "x"}},
         {"choices": [5]},
+        {"error": {"message": "x"}},
     ]
     for mode in ("verified", "live"):
         out, findings = run(chunks, mode)
@@ -109,8 +119,17 @@ def test_text_streams_on_while_a_call_is_held() -> None:
     assert reasons(last) == ["tool_calls"]
 
 
-def test_a_call_goes_out_once_the_next_one_begins() -> None:
+def test_calls_go_out_with_the_finish_reason() -> None:
     stream = ChatStream()
+    assert stream.feed(chunk(piece("{}", id="c1", name="add"))) == []
+    assert stream.feed(chunk(piece("{}", 1, "c2", "noargs"))) == []
+    out = stream.feed(chunk({}, "stop"))
+    assert [c[0] for c in calls(out)] == ["c1", "c2"]
+    assert reasons(out) == ["tool_calls"]
+
+
+def test_a_call_goes_out_once_the_next_one_begins() -> None:
+    stream = ChatStream(emit="complete")
     stream.feed(chunk(piece("{}", id="c1", name="add")))
     out = stream.feed(chunk(piece("{}", 1, "c2", "noargs")))
     assert calls(out) == [("c1", "add", "{}")]
@@ -166,6 +185,34 @@ def test_invalid_json_is_wrapped_or_at_least_counted() -> None:
     assert findings == [("invalid_json", None)]
 
 
+@pytest.mark.parametrize(
+    ("text", "whole", "finding"),
+    [
+        ("oops {", '{"input": "oops {"}', [("invalid_json", "wrapped")]),
+        (" \n ", "{}", []),
+        ("[1, 2]", "[1, 2]", [("not_an_object", None)]),
+        ("7", "7", [("not_an_object", None)]),
+        (' \n{"a": 1}', ' \n{"a": 1}', []),
+    ],
+)
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_live_wraps_what_it_has_not_sent(
+    mode: str, text: str, whole: str, finding: list[Any]
+) -> None:
+    given = [chunk(piece("", id="c1", name="add")), *(chunk(piece(c)) for c in text)]
+    out, findings = run([*given, chunk({}, "stop")], mode)
+    if mode == "live" or text.strip():
+        assert calls(out) == [("c1", "add", whole)]
+        assert findings == finding
+
+
+def test_live_does_not_wrap_what_was_cut_off() -> None:
+    given = [chunk(piece("", id="c1", name="add")), chunk(piece("oo")), chunk({}, "length")]
+    out, findings = run(given, "live")
+    assert calls(out) == [("c1", "add", "")]
+    assert findings == [("truncated", None)]
+
+
 def test_empty_arguments() -> None:
     chunks = [chunk(piece("", id="c1", name="noargs")), chunk({}, "stop")]
     for mode in ("verified", "live"):
@@ -184,36 +231,70 @@ def test_what_length_cut_off() -> None:
     out, findings = run([*chunks, chunk({}, "length")], "live")
     assert findings == [("truncated", None)]
     out, findings = run(chunks, died=True)
+    assert (calls(out), reasons(out), errors(out)) == ([], [], [])
+    assert findings == [("truncated", "dropped")] * 2
+    out, findings = run(chunks, died=True, emit="complete")
     assert calls(out) == [("c1", "noargs", "{}")]
     assert reasons(out) == []
     assert findings == [("truncated", "dropped")]
 
 
-def test_a_stream_without_a_finish_reason_gets_one() -> None:
-    for mode in ("verified", "live"):
-        out, _ = run([chunk(piece("{}", id="c1", name="noargs"))], mode)
-        assert calls(out) == [("c1", "noargs", "{}")]
-        assert reasons(out) == ["tool_calls"]
-
-
-@pytest.mark.parametrize("half", ['{"a": ', ""])
-def test_half_a_call_without_a_finish_reason_was_cut_off(half: str) -> None:
-    chunks = [chunk(piece("{}", 0, "c1", "noargs")), chunk(piece(half, 1, "c2", "add"))]
-    out, findings = run(chunks)
-    assert calls(out) == [("c1", "noargs", "{}")]
-    assert reasons(out) == ["length"]
+@pytest.mark.parametrize("done", [True, False])
+@pytest.mark.parametrize("emit", ["finish", "complete"])
+@pytest.mark.parametrize("half", ['{"a": 1}', '{"a": ', ""])
+def test_without_a_finish_reason_no_call_is_whole(half: str, emit: str, done: bool) -> None:
+    out, findings = run([chunk(piece(half, 0, "c1", "add"))], emit=emit, done=done)
+    assert (calls(out), reasons(out)) == ([], [])
+    assert errors(out) == ["The upstream's answer ended without a finish reason"]
+    assert out[-1]["error"]["type"] == "upstream_error"
     assert findings == [("truncated", "dropped")]
-    out, findings = run(chunks, "live")  # what was sent can't be taken back
-    assert reasons(out) == ["length"]
+    out, findings = run([chunk(piece(half, 0, "c1", "add"))], "live", done=done)
+    assert reasons(out) == []
+    assert len(errors(out)) == 1  # what was sent can't be taken back
     assert findings == [("truncated", None)]
-    out, _ = run(chunks[1:])
-    assert (calls(out), reasons(out)) == ([], ["length"])
 
 
-def test_half_a_call_in_the_text_without_a_finish_reason_was_cut_off() -> None:
-    out, findings = run([chunk({"content": MARKED[:-15]})], format="hermes", tools=TOOLS)
-    assert (calls(out), reasons(out)) == ([], ["length"])
+def test_a_complete_call_goes_out_before_another_one_is_cut_off() -> None:
+    chunks = [chunk(piece("{}", 0, "c1", "noargs")), chunk(piece("{", 1, "c2", "add"))]
+    out, findings = run(chunks, emit="complete")
+    assert calls(out) == [("c1", "noargs", "{}")]
+    assert len(errors(out)) == 1
     assert findings == [("truncated", "dropped")]
+
+
+def test_a_call_in_the_text_without_a_finish_reason_was_cut_off() -> None:
+    for text in (MARKED, MARKED[:-15]):
+        out, findings = run([chunk({"content": text})], format="hermes", tools=TOOLS, done=True)
+        assert (calls(out), reasons(out), len(errors(out))) == ([], [], 1)
+        assert findings == [("truncated", "dropped")]
+
+
+def test_a_text_without_a_finish_reason() -> None:
+    text = chunk({"content": "Hi"})
+    assert run([text], done=True)[0] == [text]  # the upstream said itself that this is all
+    out, findings = run([text])
+    assert (out[0], len(errors(out)), findings) == (text, 1, [])
+
+
+@pytest.mark.parametrize("reason", [None, "tool_calls", "error"])
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_nothing_counts_behind_an_error(mode: str, reason: str | None) -> None:
+    error = {"error": {"message": "out of memory"}}
+    if reason is not None:
+        error["choices"] = chunk(piece("}", 0), reason)["choices"]  # type: ignore[assignment]
+    given = [chunk(piece("{}", 0, "c1", "noargs")), error]
+    given += [chunk(piece("{}", 1, "c2", "add")), chunk({}, "tool_calls")]
+    out, findings = run(given, mode, done=True)
+    assert errors(out) == ["out of memory"]
+    assert out[-1].get("error")
+    assert calls(out) == ([] if mode == "verified" else [("c1", "noargs", "{}")])
+    assert findings == [("truncated", "dropped" if mode == "verified" else None)]
+
+
+def test_an_error_that_is_none() -> None:
+    out, findings = run([c | {"error": None} for c in FRAGMENTS])
+    assert calls(out) == [("c1", "add", '{"a": 1}')]
+    assert (errors(out), findings) == ([], [])
 
 
 @pytest.mark.parametrize("reason", ["length", None])
@@ -225,15 +306,80 @@ def test_every_half_call_is_cut_off_where_several_come_at_a_time(reason: str | N
         chunk({}, reason),
     ]
     out, findings = run(chunks)
-    assert (calls(out), reasons(out)) == ([], ["length"])
+    assert (calls(out), reasons(out)) == ([], [reason] if reason else [])
     assert findings == [("truncated", "dropped")] * 2
 
 
 def test_an_end_is_told_once() -> None:
     stream = ChatStream()
     stream.feed(chunk(piece("{}", id="c1", name="noargs")))
-    assert reasons(stream.finish()) == ["tool_calls"]
+    assert len(errors(stream.finish())) == 1
     assert stream.finish() == []
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+@pytest.mark.parametrize("index", [0, None, 7])
+@pytest.mark.parametrize("id", ["absent", None, "", "same"])
+def test_calls_that_share_a_number_stay_apart(mode: str, index: Any, id: Any) -> None:
+    def one(name: str, arguments: Any, **more: Any) -> Any:
+        entry = {"index": index, "type": "function", "id": id} | more
+        if id == "absent":
+            del entry["id"]
+        return chunk({"tool_calls": [entry | {"function": {"name": name, "arguments": arguments}}]})
+
+    given = [
+        one("noargs", ""),  # another name, behind no arguments at all
+        one("add", '{"a": 1}'),
+        one("add", '{"a": 2}'),  # the same name: its arguments begin anew
+        one("add", {"a": 3}),
+        one("write_file", '{"path": "}{'),
+        chunk(piece('", "x": 1}', index)),
+        one("add", '{"a": 4}'),  # another name
+        chunk({}, "tool_calls"),
+    ]
+    for names in (TOOLS, None):
+        out, _ = run(given, mode, tools=names)
+        assert [c[1:] for c in calls(out)] == [
+            ("noargs", "{}"),
+            ("add", '{"a": 1}'),
+            ("add", '{"a": 2}'),
+            ("add", '{"a": 3}'),
+            ("write_file", '{"path": "}{", "x": 1}'),
+            ("add", '{"a": 4}'),
+        ]
+        assert len({c[0] for c in calls(out)}) == 6
+        assert reasons(out) == ["tool_calls"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 100])
+def test_a_name_with_every_fragment_is_still_one_call(size: int) -> None:
+    text = '{"a": "}{\\"\\\\", "b": [{}, {"c": {}}]}'
+    parts = [text[i : i + size] for i in range(0, len(text), size)]
+    given = [chunk(piece(part, id="c1", name="add")) for part in parts]
+    assert calls(run([*given, chunk({}, "stop")])[0]) == [("c1", "add", text)]
+
+
+def test_names_that_come_again_cost_linear_work() -> None:
+    def work(count: int) -> Any:
+        chunks = [chunk(piece("[", id="c1", name="add"))]
+        chunks += [chunk(piece("{}", id="c1", name="add")) for _ in range(count)]
+        return lambda: run([*chunks, chunk({}, "stop")])
+
+    assert_linear(work, 200)
+
+
+def test_what_stands_beside_the_choices_is_kept() -> None:
+    usage = {"total_tokens": 3}
+    given = [
+        chunk(piece("{}", id="c1", name="add")) | {"usage": usage},
+        chunk(piece(None, 1, "c2", "add")) | {"timings": {"n": 1}, "usage": None},
+        chunk({}, "stop") | {"usage": usage},
+        {"choices": [], "usage": usage},
+    ]
+    out, _ = run(given)
+    assert [c["usage"] for c in out if c.get("usage")] == [usage] * 3
+    assert [c["timings"] for c in out if c.get("timings")] == [{"n": 1}]
+    assert out[-1] is given[-1]
 
 
 def test_calls_asked_for_but_none_sent() -> None:
@@ -286,6 +432,19 @@ def test_broken_arguments_and_free_text_calls() -> None:
         assert findings == [("bad_structure", "dropped")]
 
 
+@pytest.mark.parametrize("emit", ["finish", "complete"])
+def test_free_text_calls_wait_for_the_finish_reason_too(emit: str) -> None:
+    custom = {"index": 0, "id": "x", "type": "custom", "custom": {"name": "shell", "input": "l"}}
+    stream = ChatStream(emit=emit)
+    out = stream.feed(chunk({"tool_calls": [custom]}))
+    assert (out == []) == (emit == "finish")
+    assert (stream.held > 4800) == (emit == "finish")
+    assert len(errors(stream.finish())) == 1
+    lost = [(finding.reason, finding.action) for finding in stream.findings]
+    assert lost == ([("truncated", "dropped")] if emit == "finish" else [])
+    assert stream.calls == (0 if emit == "finish" else 1)
+
+
 @pytest.mark.parametrize("mode", ["verified", "live"])
 def test_the_old_style_both_ways(mode: str) -> None:
     out, _ = run(FRAGMENTS, mode, legacy=True)
@@ -300,6 +459,32 @@ def test_the_old_style_both_ways(mode: str) -> None:
     out, _ = run(old, mode)
     assert [c[1:] for c in calls(out)] == [("add", "{}")]
     assert reasons(out) == ["tool_calls"]
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_a_tool_choice_that_is_not_obeyed(mode: str) -> None:
+    given = [*FRAGMENTS[:-1], chunk(piece("{}", 1, "c2", "noargs")), FRAGMENTS[-1]]
+    out, findings = run(given, mode, tools=TOOLS, tool_choice="none")
+    assert (calls(out), reasons(out)) == ([], ["stop"])
+    assert findings == [("disobeyed", "dropped")] * 2
+    named = {"type": "function", "function": {"name": "add"}}
+    allowed = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [named]}}
+    for choice in (named, allowed):
+        out, findings = run(given, mode, tools=TOOLS, tool_choice=choice)
+        assert [c[1] for c in calls(out)] == ["add", "noargs"]
+        assert findings == [("disobeyed", None)]
+    assert run(given, mode, tool_choice="none")[1] == []  # no tools, so nothing was forbidden
+
+
+@pytest.mark.parametrize("mode", ["verified", "live"])
+def test_ids_are_unique_in_the_conversation(mode: str) -> None:
+    custom = {"index": 1, "id": "c1", "type": "custom", "custom": {"name": "shell", "input": "l"}}
+    given = [*FRAGMENTS[:-1], chunk({"tool_calls": [custom]}), FRAGMENTS[-1]]
+    out, findings = run(given, mode, taken_ids=frozenset({"c1"}))
+    ids = [e["id"] for d in deltas(out) for e in d.get("tool_calls", ()) if e.get("id")]
+    assert len(set(ids)) == 2
+    assert "c1" not in ids
+    assert findings == [("duplicate_id", "id_made")] * 2
 
 
 @pytest.mark.parametrize("mode", ["verified", "live"])
@@ -474,7 +659,8 @@ def test_a_call_that_grows_after_the_next_one_began_costs_linear_work() -> None:
     def work(count: int) -> Any:
         chunks = [chunk(piece("[", 0, "c1", "add")), chunk(piece("{}", 1, "c2", "noargs"))]
         chunks += [chunk(piece("1, ", 0)) for _ in range(count)]
-        return lambda: run([*chunks, chunk(piece("1]", 0)), chunk({}, "tool_calls")])
+        ends = [chunk(piece("1]", 0)), chunk({}, "tool_calls")]
+        return lambda: run([*chunks, *ends], emit="complete")
 
     assert_linear(work, 200)
 
@@ -493,6 +679,7 @@ def test_what_is_held_is_counted_and_given_back(mode: str) -> None:
     assert stream.held == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["x", "é", "日本", "😀", "ab"])
 def test_what_is_held_is_about_what_it_takes(text: str) -> None:
     """Pieces that are mostly overhead, in any alphabet, and everything else that a call may hold."""
@@ -540,8 +727,8 @@ def test_findings_names_and_choices_are_bounded() -> None:
     for _ in range(2000):
         stream.feed(chunk({"tool_calls": [5]}))
     stream.feed(chunk(piece("{}", id="c1", name="n" * 10_000)))
+    stream.feed(chunk(piece("", 1, "c2", "n")))
     for _ in range(2000):
-        stream.feed(chunk(piece("", 1, "c2", "n")))
         stream.feed(chunk(piece("", 1, None, "m")))
     stream.finish()
     assert len(stream.findings) < 110

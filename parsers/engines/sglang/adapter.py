@@ -8,7 +8,8 @@ How events become results is in `stream`. Two things SGLang does shape this file
 * At the end SGLang compares `prev_tool_call_arr` with `streamed_args_for_tool` and sends the rest.
   Both stay empty: what the model did not write is not sent.
 * A detector is not told the request, only its tools. `get_required_tool_parser` is where it hears
-  the tool choice, and so whether a call was forced.
+  the tool choice, and so whether a call was forced; releases that have no such thing are dealt with in
+  `forced_json`.
 
 Only SGLang's own process imports this module: `sglang_plugin.register` does.
 """
@@ -28,7 +29,10 @@ from ...core.parser import EventParser
 from ...events import CallStart, Event
 from ...formats import get_format
 from ...openai.constrain import constrain_request, reading_format
+from ...openai.repair import Repair, environment_repairs
 from ...openai.request import read_choice, read_parts
+from .contract import find_contract
+from .forced_json import EitherParser, is_forced_json
 from .handover import HandedOver, is_handed_over
 from .results import results
 from .stream import AsText, Stream
@@ -45,6 +49,7 @@ _FAULT = "toolwire failed to read an answer as %s; what it had not read goes out
 log = logging.getLogger("sglang.srt.toolwire")
 
 RESULTS = results(StreamingParseResult, ToolCallItem)
+CONTRACT = find_contract()
 
 
 class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there for the checker
@@ -113,6 +118,8 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         """Whether to read the answer for calls. SGLang does not tell the tools here: any will do."""
         if read_choice(self._tool_choice).forced or is_handed_over(text):
             return True
+        if not CONTRACT.hears_choice and is_forced_json(text):
+            return True
         try:
             return any(type(event) is CallStart for event in self._skim(text))
         except Exception:
@@ -162,13 +169,28 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         known = None  # unknown tools may be called, too
         if not envs.SGLANG_FORWARD_UNKNOWN_TOOLS.get():
             known = frozenset(function.name for function in request.functions)
-        parser = HandedOver() if is_handed_over(text) else EventParser(format, request.tools)
-        self._stream = self._new_stream(parser, known)
+        parser: Any
+        if is_handed_over(text):
+            parser = HandedOver()
+        elif CONTRACT.hears_choice:
+            parser = EventParser(format, request.tools)
+        else:
+            parser = EitherParser(EventParser, format, request.tools)
+        repair = Repair(environment_repairs(), request.tools)
+        self._stream = self._new_stream(parser, known, repair)
         return self._stream
 
-    def _new_stream(self, parser: Any, known: frozenset[str] | None) -> Stream:
-        incomplete = self.incomplete_tool_call_indices
-        return Stream(parser, RESULTS, known=known, unknown=_say_unknown, incomplete=incomplete)
+    def _new_stream(
+        self, parser: Any, known: frozenset[str] | None, repair: Repair | None = None
+    ) -> Stream:
+        return Stream(
+            parser,
+            RESULTS,
+            known=known,
+            unknown=_say_unknown,
+            incomplete=self.incomplete_tool_call_indices,
+            repair=repair.events if repair is not None and repair.asked else None,
+        )
 
     def _give_up(self, text: str, last: bool) -> StreamingParseResult:
         """After a fault of ours the rest of the message goes out as text."""

@@ -1,10 +1,11 @@
 """Does the model fit the parser? Asked once, before SGLang starts anything.
 
 SGLang hands a detector neither the tokenizer nor the chat template. But at the start of every server
-it settles which parsers to use (`resolve_auto_parsers`), in the main process, before there are any
-others. A hook of SGLang's plugin system puts `check` right behind that.
+it looks at its settings, in the main process, before there are any others (`check_server_args`), and
+then settles which parsers to use where that was left to it (`resolve_auto_parsers`). Hooks of SGLang's
+plugin system put `check` right behind both; it waits until the parsers are known.
 
-What does not fit ends the start with a sentence. A fault of the check's own does not.
+What can't work ends the start with a sentence. A fault of the check's own does not.
 """
 
 from __future__ import annotations
@@ -19,11 +20,17 @@ from typing import Any
 from ...core.format import Format
 from ...errors import ToolwireError
 from ...formats import get_format
-from ..startup_checks import SKIP, check_special_tokens, check_template
+from ..names import overrides
+from ..startup_checks import check_special_tokens, check_template, skipped
+from .contract import settings_of
+from .ids import has_ids, make_ids_our_way
 from .reasoning import is_ours, keep_special_tokens
 
-#: What the hook stands behind; `check` is given what this was given.
-HOOKED = "sglang.srt.parser.template_detection.resolve_auto_parsers"
+#: What the hooks stand behind; `check` is given what these were given.
+HOOKED = (
+    "sglang.srt.server_args.ServerArgs.check_server_args",
+    "sglang.srt.parser.template_detection.resolve_auto_parsers",
+)
 
 log = logging.getLogger("sglang.srt.toolwire")
 
@@ -32,20 +39,34 @@ log = logging.getLogger("sglang.srt.toolwire")
 def add_check() -> None:
     """Tells SGLang to call `check`; once, however often it is asked to."""
     hooks = import_module("sglang.srt.plugins.hook_registry")
-    hooks.HookRegistry.register(HOOKED, check, hooks.HookType.AFTER)
+    for place in HOOKED:
+        hooks.HookRegistry.register(place, check, hooks.HookType.AFTER)
+
+
+class _Last:
+    """The settings that were checked last: once for each server, however often SGLang looks at them."""
+
+    checked: Any = None
 
 
 def check(_: Any, server_args: Any) -> None:
-    """SystemExit, with a sentence, where tokenizer or template can't work with the format."""
+    """SystemExit, with a sentence, where the tokenizer can't work with the format."""
     try:
-        settings = import_module("sglang.srt.arg_groups.overrides").resolving_view(server_args)
+        settings = settings_of(server_args)
         # An Engine in a program of its own has no endpoints, so nobody reads calls there.
-        if (server_args.launch_command or "").startswith("Engine("):
+        if (getattr(server_args, "launch_command", None) or "").startswith("Engine("):
+            return
+        if "auto" in (settings.tool_call_parser, settings.reasoning_parser):
+            return  # SGLang will settle that next
+        if _Last.checked is server_args:
             return
         if is_ours(settings.reasoning_parser):
             keep_special_tokens()
-        if os.environ.get(SKIP, "") in ("", "0"):
+        if has_ids(_format_of(settings.tool_call_parser)):
+            make_ids_our_way()
+        if not skipped():
             _check(settings)
+        _Last.checked = server_args
     except ToolwireError as error:
         raise SystemExit(f"toolwire: {error}") from None
     except Exception:
@@ -54,6 +75,12 @@ def check(_: Any, server_args: Any) -> None:
 
 def _check(settings: Any) -> None:
     spec = _format_of(settings.tool_call_parser)
+    if spec is None and settings.tool_call_parser and overrides():
+        log.warning(
+            "TOOLWIRE_OVERRIDE=1 does not reach %s: SGLang reads its tokens by itself and asks no other "
+            "parser, so SGLang's own is used.",
+            settings.tool_call_parser,
+        )
     if spec is None or settings.skip_tokenizer_init:
         return
     tokenizer = _tokenizer(settings)
@@ -62,7 +89,7 @@ def _check(settings: Any) -> None:
     if template is None:
         log.warning("The chat template is one of SGLang's own: not checked against %s.", spec.name)
     else:
-        check_template(spec, tokenizer, template)
+        check_template(spec, tokenizer, template, log)
 
 
 def _format_of(parser: str | None) -> Format | None:

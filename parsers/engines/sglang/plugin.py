@@ -10,7 +10,8 @@ processes. It does five things:
 * It puts rules for toolwire's own chat templates before those by which `--tool-call-parser auto`
   chooses. They match a template that begins as ours do; SGLang's rules stay as they are.
 * It names `app` below as the application of SGLang's HTTP workers. With `--tokenizer-worker-num`
-  above 1 these are processes of their own, and SGLang does not load plugins in them.
+  above 1 these are processes of their own, and SGLang does not load plugins in them. How that is done,
+  and what else differs between releases, is in `contract`.
 * It has SGLang check at its start whether the model fits the parser (`checks`).
 
 A format of your own: a TOML file that `TOOLWIRE_FORMATS` names (docs/adding-a-format.md); or call
@@ -20,19 +21,20 @@ A format of your own: a TOML file that `TOOLWIRE_FORMATS` names (docs/adding-a-f
 from __future__ import annotations
 
 import logging
-import os
 import re
 import sys
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 from ...errors import ToolwireError
 from ...models.releases import SGLANG
+from ...openai.repair import environment_repairs
+from ..names import overrides
+from ..versions import check_version, contract_changed, warn_of_rust
 
 PREFIX = "toolwire_"
-OVERRIDE = "TOOLWIRE_OVERRIDE"
-APP_PATH = "SGLANG_HTTP_SERVER_APP_PATH"
 
 #: How each of toolwire's chat templates begins: it says which parser it is for.
 _HEADER = re.compile(r"\{#-? toolwire chat template [\w-]+: for the parser (\w+)\.")
@@ -42,13 +44,17 @@ log = logging.getLogger("sglang.srt.toolwire")
 
 def register() -> None:
     """Tells SGLang all parsers. May be called any number of times."""
-    check_version(_version())
+    check_version(SGLANG, _version(), log)
+    warn_of_rust(SGLANG, log)
+    environment_repairs()  # says so now where it asks for what there is not
     parsers = import_module("sglang.srt.function_call.function_call_parser").FunctionCallParser
     _add_detectors(parsers.ToolCallParserEnum)
     _add_reasoning()
     _add_rules(import_module("sglang.srt.parser.template_detection"))
-    os.environ.setdefault(APP_PATH, f"{__name__}:app")
+    _name_app()
     _add_check()
+    if not SGLANG.has(_version()):
+        _try_out()
 
 
 def __getattr__(attribute: str) -> Any:
@@ -57,6 +63,7 @@ def __getattr__(attribute: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {attribute!r}")
     import_module("sglang.srt.plugins").load_plugins()
     _keep_special_tokens()
+    _make_ids_our_way()
     return import_module("sglang.srt.entrypoints.http_server").app
 
 
@@ -70,6 +77,29 @@ def _keep_special_tokens() -> None:
     from .reasoning import keep_special_tokens
 
     keep_special_tokens()
+
+
+def _make_ids_our_way() -> None:
+    from .ids import make_ids_our_way
+
+    make_ids_our_way()
+
+
+@cache
+def _name_app() -> None:
+    from .contract import find_contract, name_app
+
+    name_app(find_contract(), f"{__name__}:app")
+
+
+@cache
+def _try_out() -> None:
+    """A release that nobody has tested: does a scripted call come out as it should?"""
+    from .self_test import self_test
+
+    problem = self_test()
+    if problem is not None:
+        log.error("%s", contract_changed(SGLANG, _version(), problem))
 
 
 def _add_check() -> None:
@@ -90,42 +120,22 @@ def _version() -> str:
         raise ToolwireError("SGLang is not installed here: pip install sglang.") from None
 
 
-def check_version(version: str) -> None:
-    """Stops where SGLang is too old; says so in the log where it is newer than what was tried."""
-    tested = ".".join(map(str, SGLANG.newest))
-    numbers = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
-    if numbers is None:  # a build from source may call itself "dev"
-        log.warning("toolwire was tested with SGLang %s; this is %r.", tested, version)
-        return
-    found = tuple(map(int, numbers.groups()))
-    if found < SGLANG.oldest:
-        raise ToolwireError(
-            f"toolwire was tested with SGLang {tested}, and this is SGLang {version}, which is "
-            "too old: upgrade SGLang."
-        )
-    if found > SGLANG.newest:
-        log.warning(
-            "toolwire was tested with SGLang %s, and this is SGLang %s, which is newer. If a "
-            "parser fails, upgrade toolwire or install the SGLang it was tested with.",
-            tested,
-            version,
-        )
-
-
 # -- parsers --------------------------------------------------------------------------------------
 
 
 def _add_detectors(table: dict[str, Any]) -> None:
-    from ...formats import list_formats
+    from ...formats import ANY, list_formats
     from ...formats.user_files import load_user_formats
-    from ..names import sglang_names
+    from ..names import sglang_kept, sglang_names
     from .adapter import detector_class
 
     load_user_formats(complain=log.error)  # without its format, SGLang refuses a parser by itself
-    for name in list_formats():
+    for name in (*list_formats(), ANY):
         table[PREFIX + name] = detector_class(name)
-    if os.environ.get(OVERRIDE, "") not in ("", "0"):
+    if overrides():
         theirs = [name for name in table if not name.startswith(PREFIX)]
+        for sentence in sglang_kept(theirs):
+            log.warning("%s", sentence)
         for name, ours in sglang_names(theirs).items():
             table[name] = detector_class(ours)
 

@@ -37,11 +37,14 @@ class Stream:
         known: frozenset[str] | None,
         unknown: Callable[[str], None],
         incomplete: set[int],
+        repair: Callable[[list[Event]], list[Event]] | None = None,
     ) -> None:
         """`known` are the tools that may be called, None for any; `unknown` hears of others.
-        `incomplete` gets the numbers of calls that the model did not finish."""
+        `incomplete` gets the numbers of calls that the model did not finish. `repair` is what the
+        operator has done to calls."""
         self._parser: Any = parser
         self._feed: Callable[[str], list[Event]] = parser.feed
+        self._repair = repair
         self._make = make
         self._known = known
         self._unknown = unknown
@@ -54,6 +57,8 @@ class Stream:
 
     def feed(self, text: str) -> Any:
         events = self._feed(text)
+        if self._repair is not None:
+            events = self._repair(events)
         if len(events) == 1:
             event = events[0]
             if isinstance(event, Arguments) and self._number >= 0:
@@ -66,16 +71,20 @@ class Stream:
         return self._encode(events, False)
 
     def finish(self) -> Any:
-        return self._encode(self._parser.finish(), True)
+        return self._encode(self._repaired(self._parser.finish()), True)
 
     def whole(self, text: str) -> Any:
         """The result of an answer that is all there."""
-        return self._encode([*self._feed(text), *self._parser.finish()], True)
+        return self._encode(self._repaired([*self._feed(text), *self._parser.finish()]), True)
+
+    def _repaired(self, events: list[Event]) -> list[Event]:
+        return events if self._repair is None else self._repair(events)
 
     def give_up(self, text: str, last: bool) -> Any:
         """After a fault of ours: the call at hand is over, and all that follows is text."""
         self._parser = AsText()
         self._feed = self._parser.feed
+        self._repair = None
         events: list[Event] = [CallEnd(0, False)] if self._open else []
         if text:
             events.append(Content(text))

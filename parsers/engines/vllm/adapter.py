@@ -20,14 +20,17 @@ from typing import Any
 from ...core.parser import EventParser
 from ...formats import get_format
 from ...formats.parser import text_only
-from ...openai.answers import call_id, first_call
+from ...openai.answers import CallIds, first_call
 from ...openai.constrain import constrain_request, reading_format
 from ...openai.message import Message, ToolCall, collect
-from ...openai.request import Request, read_parts
-from ..startup_checks import check_model
+from ...openai.repair import Repair, environment_repairs
+from ...openai.request import Request, earlier_calls, read_parts
+from ..startup_checks import check_template, check_tokenizer, skipped
 from . import api as vllm_api
 from .anthropic import leave_out_unreadable_calls
+from .contract import Grammar
 from .reasoning import ReasoningAdapter, claim
+from .start import watch_start
 from .stream import Stream
 
 
@@ -37,6 +40,7 @@ class Adapter:
     toolwire_format: str
     _api: vllm_api.VllmApi
     _checked: Any = None  # the tokenizer that was checked last: there is one for each server
+    toolwire_started: tuple[Any, str] = (None, "")  # … and with what a server started, see `start`
 
     engine_based_streaming = True
     # `required` and named outputs come to us like any other, not to vLLM's own JSON reader.
@@ -50,21 +54,34 @@ class Adapter:
         self._whole: Message | None = None  # what `read_whole` has read
         kind = type(self)
         if kind._checked is not tokenizer:
-            # vLLM makes one parser when it starts, so what does not fit is said then.
+            # Some releases make a parser when they start, so what can't work is said then.
             kind._meet(tokenizer)
             kind._checked = tokenizer
 
     @classmethod
     def _meet(cls, tokenizer: Any) -> None:
         """A tokenizer that is new: raises where it can't work with the format."""
-        check_model(cls.toolwire_format, tokenizer)
+        check_tokenizer(cls.toolwire_format, tokenizer)
+
+    @classmethod
+    def toolwire_starts(cls, tokenizer: Any, template: str) -> None:
+        """The server is about to start, with this tokenizer and, unless it is empty, this chat template
+        of the operator: see `start`."""
+        check_tokenizer(cls.toolwire_format, tokenizer)
+        if not skipped():
+            check_template(get_format(cls.toolwire_format), tokenizer, template, vllm_api.log)
 
     # -- requests -----------------------------------------------------------------------------
 
     def adjust_request(self, request: Any) -> Any:
         """Markers that are special tokens have to be in the text."""
-        if self._read(request).choice.mode != "none":
+        read = self._read(request)
+        if read.choice.mode != "none":
             request.skip_special_tokens = False
+        tag = self._tag(read, self._api.contract.unasked(request, read))
+        if tag is not None:
+            text = json.dumps(tag.model_dump())
+            request.structured_outputs = self._api.StructuredOutputsParams(structural_tag=text)
         return request
 
     def get_structural_tag(
@@ -72,15 +89,27 @@ class Adapter:
     ) -> Any:
         """The constraint for this request, as xgrammar's class; None leaves the model free."""
         read = self._read(request)
+        return self._tag(read, self._api.contract.grammar(request, read, int(strict_level)))
+
+    def _tag(self, read: Request, wanted: Grammar | None) -> Any:
+        if wanted is None:
+            return None
         if not read.choice.forced and not self._api.envs.VLLM_ENFORCE_STRICT_TOOL_CALLING:
             return None  # the operator leaves the model free in `auto`, whatever a tool says
-        every_schema = int(strict_level) >= 2
+        if wanted.answer is not None:  # a call or the answer: any text would be neither
+            read = replace(read, choice=replace(read.choice, mode="required"))
+        every_schema = wanted.every_schema
         tag = constrain_request(self.toolwire_format, read, every_schema=every_schema).tag
-        return None if tag is None else self._api.StructuralTag.model_validate(tag)
+        if tag is None:
+            return None
+        if wanted.answer is not None:
+            either = {"type": "or", "elements": [tag["format"], wanted.answer]}
+            tag = {"type": "structural_tag", "format": either}
+        return self._api.StructuralTag.model_validate(tag)
 
     def _read(self, request: Any) -> Request:
         """vLLM itself says by which names the model knows the tools: those in a namespace, say."""
-        tools = self._api.get_function_tools(request.tools or []) or request.tools
+        tools = self._api.contract.function_tools(request.tools or []) or request.tools
         parallel = request.parallel_tool_calls is not False
         return read_parts(tools, request.tool_choice, parallel=parallel)
 
@@ -97,6 +126,12 @@ class Adapter:
             request = replace(request, choice=replace(request.choice, mode="required"))
         format = reading_format(self.toolwire_format, request)
         return EventParser(format, request.tools, style, inside)
+
+    def _ids(self, asked: Any) -> CallIds:
+        return CallIds(get_format(self.toolwire_format).ids, earlier_calls(asked))
+
+    def _repair(self, request: Request) -> Repair:
+        return Repair(environment_repairs(), request.tools)
 
     @property
     def skip_reasoning_parsing(self) -> bool:
@@ -123,8 +158,9 @@ class Adapter:
         parser = self._open(read, request, inside)
         if parser is None:
             return Message(text, [])
-        events = [*parser.feed(text), *parser.finish()]
-        return collect(events if read.parallel else first_call(events))
+        events = self._repair(read).events([*parser.feed(text), *parser.finish()])
+        ids = self._ids(request)
+        return collect(events if read.parallel else first_call(events), ids)
 
     def extract_tool_calls(self, model_output: str, request: Any) -> Any:
         message, self._whole = self._whole, None
@@ -158,7 +194,14 @@ class Adapter:
         read = self._read(request)
         inside = self._thoughts is not None and self._thoughts.stream_begins_inside()
         parser = self._open(read, request, inside)
-        self._stream = Stream(parser, self._api.messages, call_id, single=not read.parallel)
+        repair = self._repair(read)
+        self._stream = Stream(
+            parser,
+            self._api.messages,
+            self._ids(request),
+            single=not read.parallel,
+            repair=repair.events if repair.asked else None,
+        )
         return self._stream
 
     def finish_streaming(self) -> Any:
@@ -176,8 +219,8 @@ def _say_dropped(text: str) -> None:
 
 
 def _offers_an_answer(request: Any) -> bool:
-    """In `auto` with `response_format`, vLLM has the model write one or the other: calls as if one
-    were required, or the answer. So the calls are in the format of required ones."""
+    """In `auto` with `response_format`, the model writes one or the other: calls as if one were
+    required, or the answer. So the calls are in the format of required ones."""
     asked = getattr(request, "structured_outputs", None)
     if asked is None or not asked.structural_tag:
         return False
@@ -190,6 +233,7 @@ def parser_class(format_name: str) -> Any:
     """The ToolParser class of a format. `get_format` says so where there is none of that name."""
     api = vllm_api.load()
     leave_out_unreadable_calls()
+    watch_start()
     name = get_format(format_name).name
     members = {
         "__module__": __name__,

@@ -1,13 +1,12 @@
 """Where vLLM keeps what the plugin needs, and which versions of vLLM that is known for.
 
 Nothing here is imported until vLLM asks for a parser. Releases moved these classes about; the
-places are tried newest first, here and nowhere else.
+places are tried newest first, here and nowhere else. What releases ask of a parser is in `contract`.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -15,15 +14,19 @@ from typing import Any
 
 from ...errors import ToolwireError
 from ...models.releases import VLLM
+from ..versions import check_version
+from . import since_0_24, since_0_31, since_0_32
+from .contract import Contract
 from .messages import Messages, messages
 
 _PROTOCOL = (
     "vllm.entrypoints.generate.base.protocol",
     "vllm.entrypoints.openai.engine.protocol",
-    "vllm.entrypoints.openai.protocol",
 )
 _REASONING = ("vllm.reasoning",)
-_PARSERS = ("vllm.tool_parsers", "vllm.entrypoints.openai.tool_parsers")
+_PARSERS = ("vllm.tool_parsers",)
+#: What the generations of vLLM ask of a parser, newest first: see `contract`.
+_GENERATIONS = (since_0_32, since_0_31, since_0_24)
 
 log = logging.getLogger("vllm.toolwire")
 
@@ -39,37 +42,14 @@ class VllmApi:
     ExtractedToolCallInformation: Any
     ToolCall: Any
     FunctionCall: Any
-    get_function_tools: Any
+    StructuredOutputsParams: Any
     StructuralTag: Any
+    contract: Contract
     envs: Any  # vLLM's settings, read from the environment as vLLM reads them
 
 
-def versions_that_work() -> str:
-    oldest, newest = (".".join(map(str, version)) for version in (VLLM.oldest, VLLM.newest))
-    if oldest == newest:
-        return f"vLLM {oldest}"
-    return f"vLLM {oldest} to {newest}"
-
-
-def check_version(version: str) -> None:
-    """Stops where vLLM is too old; says so in the log where it is newer than what was tried."""
-    numbers = re.match(r"(\d+)\.(\d+)", version)
-    if numbers is None:  # a build from source may call itself "dev"
-        log.warning("toolwire works with %s; this vLLM is %r.", versions_that_work(), version)
-        return
-    found = (int(numbers[1]), int(numbers[2]))
-    if found < VLLM.oldest:
-        raise ToolwireError(
-            f"toolwire works with {versions_that_work()}, and this is vLLM {version}, which is "
-            "too old: upgrade vLLM."
-        )
-    if found > VLLM.newest:
-        log.warning(
-            "toolwire was tested with %s, and this is vLLM %s, which is newer. If a parser fails, "
-            "upgrade toolwire or install a vLLM it was tested with.",
-            versions_that_work(),
-            version,
-        )
+def version() -> str:
+    return str(import_module("vllm").__version__)
 
 
 def _first(modules: tuple[str, ...], name: str) -> Any:
@@ -83,7 +63,7 @@ def _first(modules: tuple[str, ...], name: str) -> Any:
         if found is not None:
             return found
     raise ToolwireError(
-        f"toolwire did not find {name} in this vLLM; it works with {versions_that_work()}."
+        f"toolwire did not find {name} in this vLLM; it works with vLLM {VLLM.span}."
     )
 
 
@@ -97,11 +77,24 @@ def reasoning_manager() -> Any:
     return _first(_REASONING, "ReasoningParserManager")
 
 
+def find_contract(tool_parser: Any, utils: Any) -> Contract:
+    """By what this vLLM has, whatever its number is."""
+    for generation in _GENERATIONS:
+        found: Contract | None = generation.contract(tool_parser, utils)
+        if found is not None:
+            return found
+    raise ToolwireError(
+        f"This vLLM, {version()}, does not tell a tool parser where an answer ends: toolwire works with "
+        f"vLLM {VLLM.span}."
+    )
+
+
 @lru_cache(maxsize=1)
 def load() -> VllmApi:
-    check_version(str(import_module("vllm").__version__))
+    check_version(VLLM, version(), log)
+    tool_parser = _first(_PARSERS, "ToolParser")
     return VllmApi(
-        ToolParser=_first(_PARSERS, "ToolParser"),
+        ToolParser=tool_parser,
         ToolParserManager=parser_manager(),
         ReasoningParser=_first(_REASONING, "ReasoningParser"),
         messages=messages(
@@ -110,7 +103,8 @@ def load() -> VllmApi:
         ExtractedToolCallInformation=_first(_PROTOCOL, "ExtractedToolCallInformation"),
         ToolCall=_first(_PROTOCOL, "ToolCall"),
         FunctionCall=_first(_PROTOCOL, "FunctionCall"),
-        get_function_tools=_first(("vllm.tool_parsers.utils",), "get_function_tools"),
+        StructuredOutputsParams=_first(("vllm.sampling_params",), "StructuredOutputsParams"),
         StructuralTag=_first(("xgrammar",), "StructuralTag"),
+        contract=find_contract(tool_parser, import_module("vllm.tool_parsers.utils")),
         envs=import_module("vllm.envs"),
     )

@@ -1,5 +1,5 @@
-"""Makes every toolwire format a tool parser of vLLM, named `toolwire_<format>`, and `toolwire_auto`; and
-every style of reasoning a reasoning parser, `toolwire_<style>`.
+"""Makes every toolwire format a tool parser of vLLM, named `toolwire_<format>`, with `toolwire_any` and
+`toolwire_auto`; and every style of reasoning a reasoning parser, `toolwire_<style>`.
 
 Two ways in, and both end in `register()`:
 
@@ -16,32 +16,38 @@ A format of your own: a TOML file that `TOOLWIRE_FORMATS` names (docs/adding-a-f
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any
 
 PREFIX = "toolwire_"
-OVERRIDE = "TOOLWIRE_OVERRIDE"
 _REASONING = f"{__package__}.reasoning"  # where their classes are made
 AUTO = "auto"  # the parser that finds the format out by itself
 
 
 def register() -> None:
     """Tells vLLM the names of all parsers. May be called any number of times."""
-    from ...formats import list_formats
+    from ...formats import ANY, list_formats
     from ...formats.user_files import load_user_formats
-    from ..names import vllm_names
+    from ...models.releases import VLLM
+    from ...openai.repair import environment_repairs
+    from ..names import overrides, vllm_kept, vllm_names
     from ..thinking import styles
+    from ..versions import warn_of_rust
     from .api import log, parser_manager, reasoning_manager
 
+    warn_of_rust(VLLM, log)
+    environment_repairs()  # says so now where it asks for what there is not
     manager = parser_manager()
     load_user_formats(complain=log.error)  # without its format, vLLM refuses a parser by itself
-    for name in (*list_formats(), AUTO):
+    for name in (*list_formats(), ANY, AUTO):
         manager.register_lazy_module(PREFIX + name, __name__, PREFIX + name)
     for name in styles():
         reasoning_manager().register_lazy_module(PREFIX + name, _REASONING, PREFIX + name)
-    if os.environ.get(OVERRIDE, "") not in ("", "0"):
-        for theirs, name in vllm_names(manager.list_registered()).items():
+    if overrides():
+        known = [name for name in manager.list_registered() if not name.startswith(PREFIX)]
+        for sentence in vllm_kept(known):
+            log.warning("%s", sentence)
+        for theirs, name in vllm_names(known).items():
             # A class that was made already wins over a lazy name, so it has to go.
             manager.tool_parsers.pop(theirs, None)
             manager.register_lazy_module(theirs, __name__, PREFIX + name)

@@ -29,15 +29,18 @@ class Stream:
         self,
         parser: EventParser | None,
         make: Messages,
-        call_id: Callable[[str | None], str],
+        call_id: Callable[[str | None, str], str],
         *,
         single: bool,
+        repair: Callable[[list[Event]], list[Event]] | None = None,
     ) -> None:
-        """Without a parser text is just text. `single`: only the first call is wanted."""
+        """Without a parser text is just text. `single`: only the first call is wanted. `repair` is what
+        the operator has done to calls."""
         self._parser = parser
         self._make = make
         self._call_id = call_id
         self._single = single
+        self._repair = repair
         self._held: list[Event] = []  # text and thoughts that wait for the next message
         self._message: Any = None  # the last step's
 
@@ -46,9 +49,7 @@ class Stream:
         if self._parser is None:
             self._message = self._make.message(text, []) if text else None
             return self._message
-        events = self._parser.feed(text)
-        if self._single:
-            events = first_call(events)
+        events = self._treated(self._parser.feed(text))
         if len(events) == 1 and not self._held:
             event = events[0]
             if isinstance(event, Arguments):
@@ -75,9 +76,7 @@ class Stream:
         than the words after it.
         """
         message, self._message = self._message, None
-        events = self._parser.finish() if self._parser is not None else []
-        if self._single:
-            events = first_call(events)
+        events = self._treated(self._parser.finish()) if self._parser is not None else []
         if message is None:
             return self._encode(events, True)
         said, calls = self._sort(events)
@@ -93,6 +92,12 @@ class Stream:
         if text:
             message.content = (message.content or "") + text
         return None
+
+    def _treated(self, events: list[Event]) -> list[Event]:
+        """What of the events goes out, and how."""
+        if self._repair is not None:
+            events = self._repair(events)
+        return first_call(events) if self._single else events
 
     def _encode(self, events: list[Event], last: bool) -> Any:
         if not events and not self._held:
@@ -131,7 +136,7 @@ class Stream:
     def _entry(self, start: CallStart | None, index: int, arguments: str) -> Any:
         if start is None:
             return self._make.piece(index, arguments)
-        return self._make.start(index, self._call_id(start.id), start.name, arguments)
+        return self._make.start(index, self._call_id(start.id, start.name), start.name, arguments)
 
 
 def _in_order(said: list[Event]) -> int:

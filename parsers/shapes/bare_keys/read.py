@@ -11,7 +11,7 @@ from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
 from ...core.literals import Literals
 from ...core.loose import Dialect, LooseReader
 from ...core.names import read_word
-from ...core.window import Step
+from ...core.window import Step, Window
 from ..json_calls.read import JsonCallsReader
 
 if TYPE_CHECKING:
@@ -23,12 +23,19 @@ class BareKeysReader(ShapeReader):
 
     def __init__(self, shape: BareKeys) -> None:
         super().__init__(shape)
-        self._prefix: Literals = Literals([shape.prefix])
-        self._dialect = Dialect(quotes=(shape.quote, '"'), escapes=False, spacing_kept=False)
+        # A model may forget the word, or all of it.
+        self._prefix: Literals = Literals([shape.prefix, shape.prefix[-1]])
+        self._dialect = Dialect(
+            quotes=(shape.quote, '"', "'"), raw=(shape.quote,), python=False, spacing_kept=False
+        )
         self._drift = JsonCallsReader(shape.drift)
 
     def may_start(self, character: str) -> bool:
         return self._prefix.may_start(character) or self._drift.may_start(character)
+
+    def begins(self, window: Window) -> bool | None:
+        prefix = self._prefix.here(window)
+        return None if prefix is None else bool(prefix)
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
@@ -38,9 +45,11 @@ class BareKeysReader(ShapeReader):
             return (yield from self._drift.read(run))
         while (prefix := self._prefix.here(w)) is None:
             yield
-        if not prefix:
+        if not prefix and not run.inside_all():
             return NOTHING
         w.take(w.pos + len(prefix))
+        while w.space() is None:
+            yield
         while (name := read_word(w, run.delimiters)) is None:
             yield
         if not run.allowed(name):
@@ -49,10 +58,10 @@ class BareKeysReader(ShapeReader):
             yield
         while (closer := run.closer()) is None:
             yield
-        if closer:
+        if closer and prefix:
             run.call_without_arguments(name)
             return CALL
-        if w.peek() != "{":
+        if w.peek() not in ("{", "("):
             return NOTHING
         run.start_call(name)
         loose = LooseReader(w, run.delimiters, self._dialect)

@@ -19,7 +19,7 @@ from ...core.driver import Run, ShapeReader
 from ...core.format import Format
 from ...core.literals import MOST_REPEATS
 from ...core.loose import Dialect
-from ...core.names import LONGEST, PLAIN, word_ahead
+from ...core.names import ASCII, IN_NAME, LONGEST, in_name, may_begin_name, word_ahead
 from ...core.reasoning import ReasoningStyle
 from ...core.triggers import MARKERS, THOUGHT
 from ...core.window import Step, Window
@@ -31,11 +31,10 @@ _DIALECT: Final = Dialect()
 _PROSE: Final = re.compile(r"[(`]")
 _THOUGHTS: Final = re.compile(r"\(")
 _CODE: Final = re.compile(r"[`\n]")
-_NAME: Final = "[A-Za-z0-9_.-]"
 #: text in which no parenthesis stands behind a name, and the word at its end
 _PLAIN_PROSE: Final = re.compile(
-    rf"(?:[^(`]*(?:(?<!{_NAME})\([^(`]*){{0,{MOST_REPEATS}}}(?:[^(`{_NAME[1:]}|(?<!{_NAME})\())?"
-    rf"({_NAME}*)"
+    rf"(?:[^(`]*(?:(?<!{IN_NAME})\([^(`]*){{0,{MOST_REPEATS}}}(?:[^(`{IN_NAME[1:]}|(?<!{IN_NAME})\())?"
+    rf"({IN_NAME}*)"
 ).fullmatch
 _TICKS: Final = re.compile(r"`+").match
 _LONGEST_FENCE_LINE: Final = 100
@@ -159,9 +158,12 @@ class TextRun(Run):
         found = _PLAIN_PROSE(chunk)
         if found is None or (self._marked and not self.thoughts.triggers.plain(chunk)):
             return None
-        word, inside_word = found[1], self._before in PLAIN
-        goes_on = inside_word and len(word) == len(chunk)
-        if word and not goes_on and (self.tools is None or word[0] in self._initials):
+        word, before = found[1], self._before
+        if word and word.isascii() and before <= "\x7f":  # as nearly always
+            goes_on = before in ASCII and len(word) == len(chunk)
+            if not goes_on and (self.tools is None or word[0] in self._initials):
+                return None
+        elif word and self._may_become_name(word, chunk):
             return None
         self._before = chunk[-1]
         if self.out.in_prose and not self.out.thinking and not self._before.isspace():
@@ -169,37 +171,56 @@ class TextRun(Run):
             return [Content(chunk)]
         return self._said(chunk)
 
+    def _may_become_name(self, word: str, chunk: str) -> bool:
+        """Whether the word at the end of a chunk that is prose may be the beginning of a name."""
+        before = self._before if len(word) == len(chunk) else " "
+        tail = word if word.isascii() else word[_start_of_ascii(word, len(word), 0) :]
+        if not in_name(before) and (self.tools is None or word[0] in self._initials):
+            return True
+        if not tail or (len(tail) == len(word) and before in ASCII):
+            return False
+        return self.tools is None or tail[0] in self._initials
+
     def _possible_name(self, end: int) -> int:
         """How many characters before `end` may be, or become, the name of a call."""
         if self._in_code():
             return 0
-        length = self._name_length(end)
-        if not length or self.tools is None:
-            return length
-        word = self.window.text[end - length : end]
-        return length if any(name.startswith(word) for name in self.tools) else 0
+        whole, part = self._name_lengths(end)
+        if self.tools is None or not part + whole:
+            return whole or part
+        return (
+            whole if self._begins_name(end, whole) else part if self._begins_name(end, part) else 0
+        )
 
-    def _name_length(self, end: int) -> int:
-        """The length of the word that ends at `end`; 0 where it is too long for a name, or where a
-        part of it has been passed on already."""
-        w = self.window
-        start = end
-        while start > w.pos and w.text[start - 1] in PLAIN:
+    def _begins_name(self, end: int, length: int) -> bool:
+        word = self.window.text[end - length : end]
+        return bool(length) and any(name.startswith(word) for name in self.tools or ())
+
+    def _name_lengths(self, end: int) -> tuple[int, int]:
+        """The length of the word that ends at `end`, and of the part of it that is ASCII; 0 where it is
+        too long for a name, or where a part of it has been passed on already."""
+        w, most = self.window, self._longest
+        part = _start_of_ascii(w.text, end, max(w.pos, end - most - 1))
+        before = w.text[part - 1] if part > w.pos else self._before
+        if before <= "\x7f":  # nothing but ASCII
+            length = end - part
+            return (0, 0) if length > most or (before and before in ASCII) else (length, length)
+        start = part
+        while start > w.pos and end - start <= most and in_name(w.text[start - 1]):
             start -= 1
-            if end - start > self._longest:
-                return 0
-        if start == w.pos and self._before in PLAIN and self._before:
-            return 0
-        return end - start
+        before = w.text[start - 1] if start > w.pos else self._before
+        whole = 0 if end - start > most or (before and in_name(before)) else end - start
+        return whole, end - part if end - part <= most else 0
 
     def _is_name(self, word: str) -> bool:
-        return self.allowed(word) and word[0] not in "0123456789.-"
+        return self.allowed(word) and may_begin_name(word[0])
 
     def _at_parenthesis(self, at: int) -> Step[None]:
         w = self.window
-        length = self._name_length(at)
-        name = w.text[at - length : at]
-        if not self._is_name(name):
+        length, part = self._name_lengths(at)
+        if length != part and not self._is_name(w.text[at - length : at]):
+            length = part
+        if not self._is_name(w.text[at - length : at]):
             self._pass(at + 1)
             return
         self._pass(at - length)
@@ -221,9 +242,10 @@ class TextRun(Run):
             w,
             self.delimiters,
             _DIALECT,
+            name,
             self.tool(name),
+            self.tools,
             watched,
-            declared=name in (self.tools or {}),
             text_like=True,
         )
         watched.end((yield from arguments.read()))
@@ -328,3 +350,11 @@ class TextRun(Run):
             return ""
         w.take(w.pos + len(name) + 1)
         return name
+
+
+def _start_of_ascii(text: str, end: int, floor: int) -> int:
+    """Where the ASCII characters of a name begin that stand right before `end`."""
+    start = end
+    while start > floor and text[start - 1] in ASCII:
+        start -= 1
+    return start

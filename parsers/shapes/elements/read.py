@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Final
 
 from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
 from ...core.jsontext import read_arguments
+from ...core.literals import Literals
 from ...core.object_builder import TextValue
 from ...core.outgoing import Outgoing
 from ...core.sinks import Pieces, Sink
-from ...core.window import FastPath, Step
+from ...core.window import FastPath, Step, Window
 from ...schema.kinds import JSON_TYPES, Kind, encode, json_type
 from ...schema.nested import Place
 from ..json_calls.read import JsonCallsReader
@@ -48,6 +49,7 @@ class ElementsReader(ShapeReader):
     def __init__(self, shape: Elements) -> None:
         super().__init__(shape)
         self._starts: frozenset[str] = frozenset(head[0] for head in shape.heads)
+        self._heads: Literals = Literals(shape.heads)
         self._drift = JsonCallsReader(shape.drift)
         self.markup = Markup(shape)
         self.by_name: bool = not shape.element
@@ -75,6 +77,10 @@ class ElementsReader(ShapeReader):
 
     def may_start(self, character: str) -> bool:
         return character in self._starts or self._drift.may_start(character)
+
+    def begins(self, window: Window) -> bool | None:
+        head = self._heads.here(window)
+        return None if head is None else bool(head)
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window

@@ -60,3 +60,7 @@ class JsonCalls(JsonArguments, Shape):
     @property
     def bare_start(self) -> str:
         return r"\{|\[|```"
+
+    @property
+    def inline_starts(self) -> str:
+        return "{["

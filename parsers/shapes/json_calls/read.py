@@ -16,13 +16,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from ...core.block import LIST, MARKER
+from ...core.block import MARKER
 from ...core.driver import CALL, NOTHING, OTHER, Outcome, Run, ShapeReader
 from ...core.jsontext import IGNORE, VALUE_START, read_arguments, read_key, read_name, read_value
-from ...core.loose import Dialect, LooseReader, literal
+from ...core.loose import Dialect, LooseReader
 from ...core.sinks import Pieces, Sink
-from ...core.window import Step
+from ...core.window import Step, Window
+from ...core.words import literal
 from ...schema.kinds import encode
+from ...schema.tools import UNDECLARED
 
 if TYPE_CHECKING:
     from . import JsonCalls
@@ -32,6 +34,9 @@ _PYTHON_VALUE_START: Final = VALUE_START | frozenset("'TFN")
 
 #: Members that a call's object may have beside name and arguments, where nothing else marks it.
 KNOWN_KEYS: Final = frozenset({"id", "type", "function", "index", "call_id", "tool_call_id"})
+
+#: The member that is the call's id. (Cohere's `tool_call_id` is a number in the message.)
+ID_KEY: Final = "id"
 
 
 class JsonCallsReader(ShapeReader):
@@ -44,31 +49,40 @@ class JsonCallsReader(ShapeReader):
         self.name_is_key: bool = shape.name_is_key
         self.python: bool = shape.python
         self.no_call: tuple[str, ...] = shape.no_call
+        self.quotes = "\"'" if shape.python else '"'
 
     def may_start(self, character: str) -> bool:
         return character in ("{", "[", "`")
+
+    def begins(self, window: Window) -> bool | None:
+        first = window.peek()
+        return None if first is None else self.may_start(first)
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
         while (c := w.peek()) is None:
             yield
         if c == "`":
-            yield from run.skip_fence()
+            if not (yield from run.skip_fence()):
+                return NOTHING
             while (c := w.peek()) is None:
                 yield
+        before = w.mark()
+        listed = c == "["
         while c == "[":
             w.take(w.pos + 1)
-            run.saw(LIST)
             while w.space() is None:
                 yield
             while (c := w.peek()) is None:
                 yield
         if c != "{":
             return NOTHING
+        if listed:
+            run.begin_list(before)
         mark = w.mark()
-        kind = _PythonObjectReader if self.python else _ObjectReader
-        outcome = yield from kind(self, run).read()
-        if outcome == OTHER:
+        reader = (_PythonObjectReader if self.python else _ObjectReader)(self, run)
+        outcome = yield from reader.read()
+        if outcome == OTHER and not reader.around:
             w.set_aside(mark)
         return outcome
 
@@ -84,9 +98,14 @@ class _ObjectReader:
         self.value_start = VALUE_START
         self.depth = 0  # braces open: 2 inside OpenAI's nested "function"
         self.name = ""
+        self.id: str | None = None
+        self.late_id: str | None = None  # … where it stands behind the arguments
+        self.in_call = False  # one was begun, and not ended
         self.early: Pieces | None = None  # arguments that came before the name
         self.early_complete = False
         self.unknown = False  # a member that may be the arguments under a name nobody knows
+        self.beside: list[str] = []  # other members that may be one argument each
+        self.around = False  # it is the one around calls
 
     def read(self) -> Step[Outcome]:
         w = self.window
@@ -118,14 +137,17 @@ class _ObjectReader:
     def _end(self) -> Outcome:
         """The object is over and had no arguments, or no name.
 
-        A call without arguments is a call, but not if that would throw away an object in it.
+        A call without arguments is a call, but not if that would throw away what it says beside.
         """
         if not self.name or self.run.unmarked or self.early is not None or self.unknown:
+            return OTHER
+        tool = self.run.tool(self.name)
+        if any(tool is UNDECLARED or tool.declares(key) for key in self.beside):
             return OTHER
         if self.name in self.shape.no_call:
             self.run.forget_repeat()
         else:
-            self.run.call_without_arguments(self.name)
+            self.run.call_without_arguments(self.name, self.id)
         return CALL
 
     def _member(self) -> Step[Outcome | None]:
@@ -140,7 +162,7 @@ class _ObjectReader:
             return NOTHING
         if self.shape.name_is_key:
             self.name = key
-            return (yield from self._arguments()) if key else NOTHING
+            return (yield from self._arguments()) if self.run.allowed(key) else NOTHING
         if key in self.shape.argument_keys and self.early is None:
             return (yield from self._arguments())
         if first in self.quotes and not self.name and self._names(key):
@@ -151,21 +173,36 @@ class _ObjectReader:
             return None
         if key == "tool_calls" and first == "[" and self.run.unmarked and self.depth == 1:
             self.run.saw(MARKER)  # so every name in the array is a call's
+            self.around = True
             return (yield from self.shape.read(self.run))
+        if key == ID_KEY and first in self.quotes and self.id is None:
+            return None if (yield from self._read_id()) else NOTHING
         if self.run.unmarked and not (key in KNOWN_KEYS or self._names(key)):
             return NOTHING
-        if first == "{" and key not in KNOWN_KEYS:
+        if key in KNOWN_KEYS or self._names(key):
+            finished = yield from self._ignored_value()
+        else:
+            finished = yield from self._unknown_value(key, first)
+        return None if finished else NOTHING
+
+    def _unknown_value(self, key: str, first: str) -> Step[bool]:
+        """A member that nobody knows: it may be the arguments, as an object, a list or their text, or
+        one of them. Returns whether it was finished."""
+        pieces = Pieces()
+        finished = yield from self._arguments_into(pieces)
+        text = pieces.take().lstrip("\"' \t\r\n")
+        if first in "{[" or (first in self.quotes and text[:1] in ("{", "[") and text != "{}"):
             self.unknown = True
-        if not (yield from self._ignored_value()):
-            return NOTHING
-        return None
+        else:
+            self.beside.append(key)
+        return finished
 
     def _names(self, key: str) -> bool:
         return key in self.shape.name_keys or key == "function"
 
     def _read_name(self) -> Step[Outcome | None]:
         name = yield from self._text()
-        if name is None or not self.run.allowed(name):
+        if name is None or not (name in self.shape.no_call or self.run.allowed(name)):
             return NOTHING if self.run.unmarked or name is None else None
         self.name = name
         if self.early is None:
@@ -174,7 +211,7 @@ class _ObjectReader:
             self.run.forget_repeat()
             yield from self._rest()
             return CALL
-        self.run.start_call(name)
+        self.run.start_call(name, self.id)
         self.run.out.write(self.early.take())
         return (yield from self._end_call(self.early_complete))
 
@@ -187,7 +224,7 @@ class _ObjectReader:
                 yield from self._rest()
             return CALL
         if self.name:
-            run.start_call(self.name)
+            run.start_call(self.name, self.id)
             complete = yield from self._arguments_into(run.out)
             return (yield from self._end_call(complete))
         self.early = Pieces()
@@ -195,10 +232,19 @@ class _ObjectReader:
         return None
 
     def _end_call(self, complete: bool) -> Step[Outcome]:
-        self.run.out.end_call(complete)
-        if complete:
+        if complete:  # it ends with its object: its id may stand behind its arguments
+            self.in_call = True
             yield from self._rest()
+            self._over()
+        else:
+            self.run.out.end_call(False)
         return CALL
+
+    def _over(self) -> None:
+        """The call at hand, if there is one, is over."""
+        if self.in_call:
+            self.in_call = False
+            self.run.out.end_call(True, self.late_id)
 
     def _rest(self) -> Step[None]:
         """Behind the arguments: the object's other members and its closing braces are markup."""
@@ -206,7 +252,7 @@ class _ObjectReader:
         while self.depth:
             while (space := w.space()) is None:
                 yield
-            out.gap(space)
+            self.run.gap(space)
             while (c := w.peek()) is None:
                 yield
             if c == "}":
@@ -228,18 +274,36 @@ class _ObjectReader:
         while (first := w.peek()) is None:
             yield
         named = self.shape.name_is_key
-        if key is None or (named and (not key or first not in self.value_start)):
+        if named or key is None:
+            self._over()
+        if key is None or (named and not (run.allowed(key) and first in self.value_start)):
             run.out.gap_is_content()
             run.release()
             return False
         run.out.gap_is_markup()
         if not named:
             run.commit()
+            if key == ID_KEY and first in self.quotes and self.in_call and self.id is None:
+                finished = yield from self._read_id()
+                self.late_id = self.id
+                return finished
             return (yield from self._ignored_value())
         run.start_call(key)  # the next member of the object is the next call
         complete = yield from self._arguments_into(run.out)
         run.out.end_call(complete)
         return complete
+
+    def _read_id(self) -> Step[bool]:
+        """At the call's id: read it. Returns whether it was finished."""
+        pieces = Pieces()
+        finished = yield from self._value_into(pieces)
+        if finished:
+            self.id = _text_of(pieces.take())
+        return finished
+
+    def _ignored_value(self) -> Step[bool]:
+        """Read a value that nobody needs. Returns whether it was finished."""
+        return (yield from self._value_into(IGNORE))
 
     # -- as JSON has them ---------------------------------------------------------------------
 
@@ -255,9 +319,18 @@ class _ObjectReader:
         """Read a call's arguments. Returns whether they were finished."""
         return (yield from read_arguments(self.window, self.run.delimiters, sink))
 
-    def _ignored_value(self) -> Step[bool]:
-        """Read a value that nobody needs. Returns whether it was finished."""
-        return (yield from read_value(self.window, self.run.delimiters, IGNORE))
+    def _value_into(self, sink: Sink) -> Step[bool]:
+        """Read any value. Returns whether it was finished."""
+        return (yield from read_value(self.window, self.run.delimiters, sink))
+
+
+def _text_of(string: str) -> str | None:
+    """The text of a JSON string; None where there is none in it, or it is no string."""
+    try:
+        text = json.loads(string, strict=False)
+    except ValueError:
+        return None
+    return text if isinstance(text, str) and text else None
 
 
 class _PythonObjectReader(_ObjectReader):
@@ -306,5 +379,5 @@ class _PythonObjectReader(_ObjectReader):
         sink.write("{}" if word in ("None", "null") else literal(word, None))
         return finished
 
-    def _ignored_value(self) -> Step[bool]:
-        return (yield from self._arguments_into(IGNORE))
+    def _value_into(self, sink: Sink) -> Step[bool]:
+        return (yield from self._arguments_into(sink))

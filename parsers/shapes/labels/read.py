@@ -16,7 +16,7 @@ from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
 from ...core.jsontext import VALUE_START, read_arguments
 from ...core.literals import Literals
 from ...core.sinks import Pieces
-from ...core.window import Step
+from ...core.window import Step, Window
 from ..json_calls.read import KNOWN_KEYS, JsonCallsReader
 
 if TYPE_CHECKING:
@@ -40,6 +40,10 @@ class LabelsReader(ShapeReader):
     def may_start(self, character: str) -> bool:
         return self._drift.may_start(character) or character.isalpha()
 
+    def begins(self, window: Window) -> bool | None:
+        label = self._labels.here(window)
+        return None if label is None else bool(label)
+
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
         while (first := w.peek()) is None:
@@ -53,7 +57,7 @@ class LabelsReader(ShapeReader):
             label = yield from self._label(run)
             if label == self._name_label and not name:
                 name = yield from self._rest_of_line(run)
-                if not name:
+                if not run.allowed(name):
                     return NOTHING
                 if early is not None:
                     run.start_call(name)
@@ -68,6 +72,7 @@ class LabelsReader(ShapeReader):
                     break
                 early = Pieces()
                 complete = yield from read_arguments(w, run.delimiters, early)
+                yield from run.end_fence()
             elif label in KNOWN_KEYS:
                 yield from self._rest_of_line(run)
             else:
@@ -76,16 +81,21 @@ class LabelsReader(ShapeReader):
                 yield
         run.out.end_call(complete)
         if complete:
+            yield from run.end_fence()
             yield from self._other_lines(run)
         return CALL
 
     def _value_begins(self, run: Run) -> Step[bool]:
-        """Behind the label of arguments: read whitespace; whether a value follows."""
+        """Behind the label of arguments: read whitespace, and what begins a code fence; whether a value
+        follows."""
         w = run.window
         while w.space() is None:
             yield
         while (first := w.peek()) is None:
             yield
+        if first == "`" and (yield from run.skip_fence()):
+            while (first := w.peek()) is None:
+                yield
         return first in VALUE_START
 
     def _without_arguments(self, run: Run, name: str) -> Step[Outcome]:
@@ -128,7 +138,7 @@ class LabelsReader(ShapeReader):
         while True:
             while (space := w.space()) is None:
                 yield
-            out.gap(space)
+            run.gap(space)
             while (found := _OTHERS.here(w)) is None:
                 yield
             if not found:

@@ -30,6 +30,8 @@ class NamedJson(JsonArguments, Shape):
     drift: JsonCalls = field(default_factory=JsonCalls)
     #: what stands between the call's id and the name, where the id comes first
     name_separator: tuple[str, ...] = ()
+    #: names that say that text follows, and no arguments
+    text_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_spellings(self)

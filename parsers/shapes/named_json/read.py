@@ -8,14 +8,18 @@ A whole JSON object or array in the same place (a model that drifts) is read as 
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
 from ...core.jsontext import VALUE_START, read_arguments
 from ...core.literals import Literals
-from ...core.names import Word, read_word, word_before
+from ...core.names import Word, is_in_word, read_word, word_before
+from ...core.sinks import Pieces
 from ...core.window import Matches, Step, Window
+from ...schema.tools import Tool
 from ..json_calls.read import JsonCallsReader
 
 if TYPE_CHECKING:
@@ -35,9 +39,14 @@ class NamedJsonReader(ShapeReader):
         self._name_separator: Literals = Literals(shape.name_separator)
         self._header: Matches | None = re.compile(shape.header).fullmatch if shape.header else None
         self._drift = JsonCallsReader(shape.drift)
+        self.text_names = shape.text_names
 
     def may_start(self, character: str) -> bool:
         return self._drift.may_start(character)
+
+    def begins(self, window: Window) -> bool | None:
+        first = window.peek()
+        return None if first is None else is_in_word(first) or self._name_separator.may_start(first)
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
@@ -59,6 +68,9 @@ class NamedJsonReader(ShapeReader):
             while (space := w.space()) is None:
                 yield
         name, id = self._name_and_id(header)
+        if name in self.text_names and "\n" in space:
+            run.commit()
+            return CALL
         if not run.allowed(name):
             return NOTHING
         id = before or id
@@ -92,7 +104,8 @@ class NamedJsonReader(ShapeReader):
         while (first := w.peek()) is None:
             yield
         if first == "`":
-            yield from run.skip_fence()
+            if not (yield from run.skip_fence()):
+                return NOTHING
             while (first := w.peek()) is None:
                 yield
         while (closer := run.closer()) is None:
@@ -102,8 +115,22 @@ class NamedJsonReader(ShapeReader):
             return CALL
         if first != "{" and not (separated and first in VALUE_START):
             return NOTHING
+        if id == name and run.tools is not None and name not in run.tools and _has_digit(name):
+            return (yield from self._unnamed(run, name))
         run.start_call(name, id)
         run.out.end_call((yield from read_arguments(w, run.delimiters, run.out)))
+        return CALL
+
+    def _unnamed(self, run: Run, id: str) -> Step[Outcome]:
+        """The header is nothing but an id: the call is to the tool whose parameters these are, if there
+        is just one."""
+        pieces = Pieces()
+        complete = yield from read_arguments(run.window, run.delimiters, pieces)
+        arguments = pieces.take()
+        fitting = _fitting(run.tools or {}, arguments) if complete else []
+        run.start_call(fitting[0] if len(fitting) == 1 else id, id)
+        run.out.write(arguments)
+        run.out.end_call(complete)
         return CALL
 
     def _name_and_id(self, header: str) -> tuple[str, str | None]:
@@ -121,3 +148,21 @@ class NamedJsonReader(ShapeReader):
             while w.space() is None:
                 yield
         return bool(found)
+
+
+def _fitting(tools: Mapping[str, Tool], arguments: str) -> list[str]:
+    """The tools that could be called with these arguments."""
+    try:
+        keys = set(json.loads(arguments))
+    except (TypeError, ValueError, RecursionError):  # no object
+        return []
+    return [
+        name
+        for name, tool in tools.items()
+        if keys <= set(tool.parameters) and keys >= set(tool.required)
+    ]
+
+
+def _has_digit(text: str) -> bool:
+    """Whether this may be an id: names of tools that are not declared have none, most often."""
+    return any(map(str.isdigit, text))

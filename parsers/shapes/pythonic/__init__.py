@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...core.samples import Call, Inferred, Sample
 from ...core.shape import Shape
 from ...schema.tools import Tool
+from ..json_calls import JsonCalls
 from .arguments import PythonArguments
 from .infer import find, infer
 from .read import PythonicReader
@@ -19,6 +20,8 @@ class Pythonic(PythonArguments, Shape):
     """Calls as Python writes them."""
 
     looks: ClassVar[str] = '[NAME(k="v", n=42)]'
+
+    drift: JsonCalls = field(default_factory=JsonCalls)
 
     def read(self) -> PythonicReader:
         return PythonicReader(self)
@@ -37,4 +40,4 @@ class Pythonic(PythonArguments, Shape):
 
     @property
     def bare_start(self) -> str:
-        return r"\["
+        return r"\[|```"

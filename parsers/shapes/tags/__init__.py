@@ -47,6 +47,8 @@ class Tags(Shape):
     json_open: tuple[str, ...] = ()
     #: parameters whose value is all arguments if it is an object and the tool has no such parameter
     wrapped_in: tuple[str, ...] = ()
+    #: a value may stand between `<![CDATA[` and `]]>`
+    cdata: bool = False
 
     def read(self) -> TagsReader:
         return TagsReader(self)

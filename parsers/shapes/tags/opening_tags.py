@@ -86,6 +86,11 @@ class OpeningTag:
         if tag.unfinished:
             self._unfinished = re.compile(tag.unfinished).fullmatch
 
+    @property
+    def has_key_tags(self) -> bool:
+        """Whether the name stands in tags of its own."""
+        return self._key is not None
+
     def here(self, w: Window, offset: int = 0) -> Opening | NoTag | None:
         """The tag that stands at the reading position, or further ahead. Reads nothing."""
         begin = self.begin.here(w, offset)

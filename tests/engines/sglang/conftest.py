@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import toolwire.templates
 from engine_client import MODEL, Asker
-from engine_fixtures import Servers, order, running
+from engine_fixtures import Servers, choose, order, running
 from engine_server import BOOT_SECONDS, EngineServer
 from readme_blocks import pasted
 
@@ -87,23 +87,23 @@ def refuse_name(model: Path, log: Path) -> EngineServer:
     return start(model, log, "--tool-call-parser", "toolwire_hermse")
 
 
-def refuse_template(model: Path, log: Path) -> EngineServer:
-    """A template that shows the model another way to write calls."""
-    hermes = template("chatml-hermes")
-    return start(model, log, "--tool-call-parser", "toolwire_pythonic", "--chat-template", hermes)
+def refuse_tokenizer(model: Path, log: Path) -> EngineServer:
+    """A format whose markers are tokens that the model does not have."""
+    return start(model, log, "--tool-call-parser", "toolwire_kimi_k2")
 
 
 #: By the names of their fixtures; some need `</think>` to be a token.
 SERVERS = {
     "misspelt_server": (refuse_name, "plain_model"),
-    "mismatched_server": (refuse_template, "plain_model"),
+    "tokenless_server": (refuse_tokenizer, "plain_model"),
     "server": (serve, "plain_model"),
     "plain_server": (serve_plainly, "model"),
     "thinking_server": (serve_thoughts, "model"),
 }
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    choose(config, items, list(SERVERS))
     order(items, list(SERVERS))
 
 

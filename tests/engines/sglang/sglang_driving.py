@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,7 +27,9 @@ def sglang_tools(tools: Sequence[dict[str, Any]]) -> list[Tool]:
 
 
 def make_parser(name: str, tools: Sequence[dict[str, Any]], tool_choice: Any = None) -> Any:
-    return FunctionCallParser(sglang_tools(tools), name, tool_choice=tool_choice)
+    told = inspect.signature(FunctionCallParser).parameters  # the choice: since 0.5.21
+    more = {"tool_choice": tool_choice} if "tool_choice" in told else {}
+    return FunctionCallParser(sglang_tools(tools), name, **more)
 
 
 def stream(parser: Any, pieces: Sequence[str]) -> Got:
@@ -61,8 +64,9 @@ def take_in(got: Got, call: Any) -> None:
 
 def nothing_left(parser: Any) -> bool:
     """SGLang's own look at what was not streamed yet."""
-    found = OpenAIServingChat._check_for_unstreamed_tool_args(None, parser, {}, None, 0, 0)
-    return found is None
+    look = OpenAIServingChat._check_for_unstreamed_tool_args
+    more = (0,) if "created" in inspect.signature(look).parameters else ()
+    return look(None, parser, {}, None, 0, *more) is None
 
 
 def whole(parser: Any, text: str) -> Got:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from sglang.srt.entrypoints.openai.protocol import ChatCompletionRequest
 from sglang.srt.entrypoints.openai.serving_chat import OpenAIServingChat
 from sglang.srt.parser.reasoning_parser import ReasoningParser
 from sglang.srt.plugins.hook_registry import HookRegistry
+from sglang.srt.server_args import ServerArgs
 from sglang_driving import Got as Read
 from sglang_driving import make_parser, sglang_tools, take_in
 from shared_reasoning import Got, Thoughts
@@ -197,10 +199,11 @@ def test_kimi_k3_does_not_stop_at_once() -> None:
 
 
 def test_every_style_is_a_choice() -> None:
-    from sglang.srt.server_args import _reasoning_parser_choices
-
-    names = [f"toolwire_{name}" for name in toolwire.list_reasoning()]
-    assert set(names) <= set(_reasoning_parser_choices())
+    command_line = argparse.ArgumentParser()
+    ServerArgs.add_cli_args(command_line)
+    choices = command_line._option_string_actions["--reasoning-parser"].choices
+    assert choices is not None
+    assert {f"toolwire_{name}" for name in toolwire.list_reasoning()} <= set(choices)
 
 
 def test_a_style_of_a_users_own_format() -> None:

@@ -13,19 +13,22 @@ import toolwire.templates
 from engine_process import run
 from sglang.srt.parser import template_detection
 from shared_registration import Registration
+from toolwire.engines.sglang import contract
 from toolwire.engines.sglang import plugin as sglang_plugin
+from toolwire.engines.versions import check_version
+from toolwire.models.releases import SGLANG
 
-NAMES = [f"toolwire_{name}" for name in toolwire.list_formats()]
+NAMES = [f"toolwire_{name}" for name in [*toolwire.list_formats(), "any"]]
 
 
 class TestRegistration(Registration):
     engine = "sglang"
     log = sglang_plugin.log
     too_old, too_new = "0.5.11", "0.6.0"
-    refused, tested = r"SGLang 0\.5\.23", "0.5.23"
+    refused, tested = r"works with SGLang 0\.5\.18 to 0\.5\.23", "0.5.18 to 0.5.23"
 
     def check(self, version: str) -> None:
-        sglang_plugin.check_version(version)
+        check_version(SGLANG, version, sglang_plugin.log)
 
     def installed(self) -> str:
         return str(sglang.__version__)
@@ -33,17 +36,21 @@ class TestRegistration(Registration):
 
 #: What SGLang does in each of its processes; then registering again, and with one more format.
 IN_A_PROCESS = """
-import dataclasses, json, toolwire
+import dataclasses, json, toolwire, uvicorn
+served = []
+uvicorn.run = served.append  # nothing is served here
 from sglang.srt.parser import template_detection as detection
 theirs = detection.TOOL_CALL_PARSER_RULES
 from sglang.srt.plugins import load_plugins
 load_plugins()
-from sglang.srt.environ import envs
+import os
+from sglang.srt import environ
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
 from sglang.srt.parser import template_manager
-from sglang.srt.server_args import _tool_call_parser_choices
 from toolwire.engines.sglang import plugin as sglang_plugin
-names = [name for name in _tool_call_parser_choices() if name.startswith("toolwire_")]
+names = [name for name in FunctionCallParser.ToolCallParserEnum if name.startswith("toolwire_")]
+uvicorn.run("sglang.srt.entrypoints.http_server:app")
+uvicorn.run("mine:app")
 sglang_plugin.register()
 rules = detection.TOOL_CALL_PARSER_RULES
 own = dataclasses.replace(toolwire.get_format("hermes"), name="mine", aliases=())
@@ -51,7 +58,9 @@ toolwire.register_format(own)
 sglang_plugin.register()
 print(json.dumps({
     "names": names,
-    "app": envs.SGLANG_HTTP_SERVER_APP_PATH.get(),
+    "named": getattr(environ.envs, "SGLANG_HTTP_SERVER_APP_PATH", None) is not None,
+    "app": os.environ.get("SGLANG_HTTP_SERVER_APP_PATH"),
+    "served": served,
     "rules of ours": len(rules) - len(theirs),
     "theirs stay": rules[-len(theirs):] == theirs,
     "one for all": template_manager.TOOL_CALL_PARSER_RULES is detection.TOOL_CALL_PARSER_RULES,
@@ -69,9 +78,14 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def test_the_entry_point_registers_every_format(seen: dict[str, Any]) -> None:
-    """As SGLang's command line sees it, and in HTTP workers through the application's path."""
+    """As SGLang's command line sees it, and in HTTP workers through the application's path, or, before
+    0.5.23, through what serves it."""
     assert seen["names"] == NAMES
-    assert seen["app"] == "toolwire.engines.sglang.plugin:app"
+    ours, theirs = "toolwire.engines.sglang.plugin:app", "sglang.srt.entrypoints.http_server:app"
+    if seen["named"]:
+        assert (seen["app"], seen["served"]) == (ours, [theirs, "mine:app"])
+    else:
+        assert (seen["app"], seen["served"]) == (None, [ours, "mine:app"])
 
 
 def test_a_format_of_ones_own(seen: dict[str, Any]) -> None:
@@ -85,9 +99,9 @@ def test_sglangs_own_rules_stay(seen: dict[str, Any]) -> None:
 
 
 def test_an_application_of_the_operators_own_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(sglang_plugin.APP_PATH, "mine:app")
-    sglang_plugin.register()
-    assert os.environ[sglang_plugin.APP_PATH] == "mine:app"
+    monkeypatch.setenv(contract.APP_PATH, "mine:app")
+    contract.name_app(contract.Contract(hears_choice=True, names_app=True), "ours:app")
+    assert os.environ[contract.APP_PATH] == "mine:app"
 
 
 def test_the_module_has_an_application_and_nothing_else() -> None:

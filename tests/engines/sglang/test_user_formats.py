@@ -12,8 +12,12 @@ class TestUserFormats(UserFormats):
     names = """
 from sglang.srt.plugins import load_plugins
 load_plugins()
-from sglang.srt.server_args import _tool_call_parser_choices
-names = _tool_call_parser_choices()
+import argparse
+from sglang.srt.server_args import ServerArgs
+command_line = argparse.ArgumentParser()
+ServerArgs.add_cli_args(command_line)
+flags = command_line._option_string_actions
+names = flags["--tool-call-parser"].choices
 """
 
     def answers(self, request: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from engine_client import Asker
-from engine_fixtures import Servers, order, running
+from engine_fixtures import Servers, choose, order, running
 from engine_server import EngineServer
 from tokenizers import Tokenizer
 from toolwire.engines.vllm import plugin as vllm_plugin
@@ -16,7 +16,8 @@ from transformers import AutoTokenizer
 from vllm_server import SERVERS
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    choose(config, items, list(SERVERS))
     order(items, list(SERVERS))
 
 
@@ -31,6 +32,7 @@ file_server = running("file_server")
 thinking_server = running("thinking_server")
 gateway_server = running("gateway_server")
 parserless_server = running("parserless_server")
+mismatched_server = running("mismatched_server")
 
 
 @pytest.fixture(scope="session")

@@ -52,12 +52,10 @@ def log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
     "name",
     ["hermes", "special_token", "json", "labeled", "qwen3_coder", "call_text", "pythonic"],
 )
-def test_it_is_the_parser_of_the_template_on_the_command_line(
-    name: str, monkeypatch: pytest.MonkeyPatch, tokenizer: Any, log: pytest.LogCaptureFixture
+def test_it_is_the_parser_of_the_operators_template(
+    name: str, tokenizer: Any, log: pytest.LogCaptureFixture
 ) -> None:
-    assert start(
-        monkeypatch, AUTO, tokenizer, f"--chat-template={get_template(f'chatml-{name}').path}"
-    )
+    start(AUTO, tokenizer, get_template(f"chatml-{name}").text())
     assert f"toolwire_auto chose toolwire_{name}. The template shows tools" in log.text
 
     text = f"Well.\n{written(name)}"
@@ -74,12 +72,11 @@ def test_it_is_the_parser_of_the_template_on_the_command_line(
 
 @pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "call_text"])
 @pytest.mark.parametrize("choice", ["required", "named", "auto"])
-def test_it_holds_a_model_to_the_chosen_format(
-    name: str, choice: str, monkeypatch: pytest.MonkeyPatch, tokenizer: Any
-) -> None:
-    start(monkeypatch, AUTO, tokenizer, "--chat-template", str(get_template(f"chatml-{name}").path))
+def test_it_holds_a_model_to_the_chosen_format(name: str, choice: str, tokenizer: Any) -> None:
+    start(AUTO, tokenizer, get_template(f"chatml-{name}").text())
     named = {"type": "function", "function": {"name": ADD["function"]["name"]}}
-    request = chat_request(TOOLS, tool_choice=named if choice == "named" else choice)
+    strict = [{"type": "function", "function": {**ADD["function"], "strict": True}}]
+    request = chat_request(strict, tool_choice=named if choice == "named" else choice)
     auto, own = (
         make_parser(tokenizer, f"toolwire_{kind}", request).tool_parser for kind in ("auto", name)
     )
@@ -90,28 +87,31 @@ def test_it_holds_a_model_to_the_chosen_format(
     assert (tags[0] is not None) == (choice != "auto" or name != "call_text")
 
 
-def test_it_goes_by_the_models_own_template(
-    monkeypatch: pytest.MonkeyPatch, tokenizer: Any, log: pytest.LogCaptureFixture
-) -> None:
+def test_it_goes_by_the_models_own_template(tokenizer: Any, log: pytest.LogCaptureFixture) -> None:
     tokenizer.chat_template = get_template("llama3-pythonic").text()
-    start(monkeypatch, AUTO, tokenizer)
+    start(AUTO, tokenizer)
     assert "toolwire_auto chose toolwire_pythonic" in log.text
 
 
-def test_a_new_tokenizer_is_looked_at_anew(monkeypatch: pytest.MonkeyPatch, model: Path) -> None:
+def test_it_works_in_a_program_that_starts_no_server(tokenizer: Any) -> None:
+    tokenizer.chat_template = get_template("chatml-qwen3_coder").text()
+    request = chat_request(TOOLS)
+    parser = make_parser(tokenizer, AUTO, request)
+    assert whole(parser, written("qwen3_coder"), request).calls
+
+
+def test_a_new_tokenizer_is_looked_at_anew(model: Path) -> None:
     request = chat_request(TOOLS)
     for name in ("hermes", "qwen3_coder"):
         tokenizer = AutoTokenizer.from_pretrained(str(model))
         tokenizer.chat_template = get_template(f"chatml-{name}").text()
-        start(monkeypatch, AUTO, tokenizer)
+        start(AUTO, tokenizer)
         text = written(name)
         assert whole(make_parser(tokenizer, AUTO, request), text, request).calls
 
 
-def test_a_format_that_nobody_has_is_made(
-    monkeypatch: pytest.MonkeyPatch, tokenizer: Any, log: pytest.LogCaptureFixture
-) -> None:
-    start(monkeypatch, AUTO, tokenizer, "--chat-template", INVENTED)
+def test_a_format_that_nobody_has_is_made(tokenizer: Any, log: pytest.LogCaptureFixture) -> None:
+    start(AUTO, tokenizer, INVENTED)
     assert "toolwire_auto chose toolwire_detected" in log.text
     assert "A format made from its pieces does" in log.text
     request = chat_request(TOOLS)
@@ -126,41 +126,36 @@ def test_a_format_that_nobody_has_is_made(
     )
 
 
-def refused(monkeypatch: pytest.MonkeyPatch, tokenizer: Any, *flags: str) -> str:
+def refused(tokenizer: Any, template: str | None = None) -> str:
     """Why vLLM does not start, which is one sentence after the other in one line."""
-    with pytest.raises(TypeError) as stopped:
-        start(monkeypatch, AUTO, tokenizer, *flags)
+    with pytest.raises(toolwire.ToolwireError) as stopped:
+        start(AUTO, tokenizer, template)
     assert "\n" not in str(stopped.value)
     return str(stopped.value)
 
 
-def test_a_template_without_tools_is_refused(
-    monkeypatch: pytest.MonkeyPatch, tokenizer: Any
-) -> None:
-    said = refused(monkeypatch, tokenizer)
+def test_a_template_without_tools_is_refused(tokenizer: Any) -> None:
+    said = refused(tokenizer)
     assert "toolwire_auto found no format. The template does not show tools" in said
     assert '--chat-template "$(toolwire template chatml-call_text)"' in said
     assert "--tool-call-parser toolwire_call_text" in said
 
 
-def test_a_model_without_template_is_refused(
-    monkeypatch: pytest.MonkeyPatch, tokenizer: Any
-) -> None:
+def test_a_model_without_template_is_refused(tokenizer: Any) -> None:
     tokenizer.chat_template = None
-    assert "this model has none: add --chat-template" in refused(monkeypatch, tokenizer)
+    assert "this model has none: add --chat-template" in refused(tokenizer)
 
 
-def test_a_broken_template_is_refused(monkeypatch: pytest.MonkeyPatch, tokenizer: Any) -> None:
-    said = refused(monkeypatch, tokenizer, "--chat-template", "{{ raise_exception('not today') }}")
+def test_a_broken_template_is_refused(tokenizer: Any) -> None:
+    said = refused(tokenizer, "{{ raise_exception('not today') }}")
     assert "can't be rendered: not today" in said
-    assert "can't be read" in refused(monkeypatch, tokenizer, "--chat-template", "missing.jinja")
 
 
 def test_a_format_whose_tokens_are_missing_is_refused(
     monkeypatch: pytest.MonkeyPatch, plain_model: Path
 ) -> None:
     tokenizer = AutoTokenizer.from_pretrained(str(plain_model))
-    flags = ("--chat-template", str(get_template("chatml-special_token").path))
-    assert "special_token needs the special token" in refused(monkeypatch, tokenizer, *flags)
+    template = get_template("chatml-special_token").text()
+    assert "special_token needs the special token" in refused(tokenizer, template)
     monkeypatch.setenv("TOOLWIRE_SKIP_CHECKS", "1")
-    assert start(monkeypatch, AUTO, tokenizer, *flags)
+    start(AUTO, tokenizer, template)

@@ -12,10 +12,10 @@ from engine_client import Answer
 from shared_contract import Contract, example, read_by_core
 from toolwire.engines.vllm import api as vllm_api
 from toolwire.engines.vllm import plugin as vllm_plugin
-from vllm.entrypoints.generate.base.protocol import DeltaMessage
 from vllm.entrypoints.openai.responses.streaming_events import split_delta
 from vllm.tool_parsers import ToolParserManager
 from vllm_driving import (
+    DeltaMessage,
     chat_request,
     chunkings,
     make_parser,

@@ -7,11 +7,7 @@ from typing import Any
 import pytest
 from toolwire.engines.vllm.api import load
 from toolwire.engines.vllm.messages import QuickMessages, messages
-from vllm.entrypoints.generate.base.protocol import (
-    DeltaFunctionCall,
-    DeltaMessage,
-    DeltaToolCall,
-)
+from vllm_driving import DeltaFunctionCall, DeltaMessage, DeltaToolCall
 
 START = DeltaToolCall(
     id="call_1",

@@ -151,7 +151,7 @@ def test_a_bad_request(api: str, stream: bool, gateway_server: EngineServer) -> 
     error: Any = refused.value.body
     assert error["type"] == "validation_error"
     assert error["param"] == place
-    assert place in [detail["param"] for detail in error["details"]]
+    assert place in [detail["param"] for detail in error["problems"]]
 
 
 # -- what the operator sees ------------------------------------------------------------------------

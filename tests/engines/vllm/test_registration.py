@@ -8,20 +8,22 @@ import toolwire
 import vllm
 from engine_process import run
 from shared_registration import Registration
+from toolwire.engines.versions import check_version
 from toolwire.engines.vllm import api as vllm_api
+from toolwire.models.releases import VLLM
 
 #: Before any test adds a format.
-NAMES = sorted(f"toolwire_{name}" for name in [*toolwire.list_formats(), "auto"])
+NAMES = sorted(f"toolwire_{name}" for name in [*toolwire.list_formats(), "any", "auto"])
 
 
 class TestRegistration(Registration):
     engine = "vllm"
     log = vllm_api.log
     too_old, too_new = "0.9.2", "0.99.0"
-    refused, tested = r"works with vLLM 0\.32", "0.32"
+    refused, tested = r"works with vLLM 0\.24 to 0\.32", "0.24 to 0.32"
 
     def check(self, version: str) -> None:
-        vllm_api.check_version(version)
+        check_version(VLLM, version, vllm_api.log)
 
     def installed(self) -> str:
         return str(vllm.__version__)

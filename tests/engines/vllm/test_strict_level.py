@@ -8,16 +8,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import openai
 import pytest
+import toolwire
 import xgrammar
 from engine_client import WAYS, Answer, Asker, body, chat
 from engine_grammar import make_compiler
 from engine_server import EngineServer
 from tokenizers import Tokenizer
-from vllm_driving import chat_request, make_parser, responses_request, stream, whole
+from toolwire.engines.vllm import api as vllm_api
+from toolwire.engines.vllm import since_0_24
+from toolwire.engines.vllm.adapter import parser_class
+from vllm.tool_parsers import utils
+from vllm_driving import (
+    HAS_LEVELS,
+    chat_request,
+    make_parser,
+    responses_request,
+    stream,
+    whole,
+)
 
 pytestmark = pytest.mark.usefixtures("registered", "unchecked")
 
@@ -73,10 +86,54 @@ def allowed(tokenizer: Any, request: Any, level: str = "auto") -> set[str] | Non
     return {text for text in (FITS, MISFITS, UNKNOWN) if accepts(request, text)}
 
 
+def set_level(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The operator's level, in a release that has no flag for it."""
+    if HAS_LEVELS:
+        return
+    monkeypatch.setenv(since_0_24.LEVEL, level)
+    api = vllm_api.load()
+    contract = since_0_24.contract(api.ToolParser, utils)
+    monkeypatch.setattr(parser_class("hermes"), "_api", replace(api, contract=contract))
+
+
 @pytest.mark.parametrize("make", [chat_request, responses_request])
 @pytest.mark.parametrize(("level", "strict"), ALLOWED)
-def test_the_level(level: str, strict: bool, make: Any, hf_tokenizer: Any) -> None:
+def test_the_level(
+    level: str, strict: bool, make: Any, hf_tokenizer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_level(level, monkeypatch)
     assert allowed(hf_tokenizer, make([weather(strict)]), level) == ALLOWED[level, strict]
+
+
+@pytest.mark.parametrize("make", [chat_request, responses_request])
+def test_one_call_only(make: Any, hf_tokenizer: Any) -> None:
+    """In `auto`, a model that is to make one call can't begin another; it may write text."""
+    request = make([weather(strict=False)], parallel_tool_calls=False)
+    assert allowed(hf_tokenizer, request) == {FITS, MISFITS}
+    assert accepts(request, "No call.")
+    assert not accepts(request, f"{FITS}\n{FITS}")
+
+
+@pytest.mark.parametrize("more", [{}, {"parallel_tool_calls": False}], ids=str)
+def test_the_form_of_the_answer_stays(more: dict[str, Any], hf_tokenizer: Any) -> None:
+    """A request for JSON, with tools that are not strict: its own constraint is the only one."""
+    answer = {"type": "json_object"}
+    request = chat_request([weather(strict=False)], response_format=answer, **more)
+    request = make_parser(hf_tokenizer, "toolwire_hermes", request).adjust_request(request)
+    assert request.response_format.type == "json_object"
+    assert request.structured_outputs is None
+    choice = {"choice": ["yes", "no"]}
+    request = chat_request([weather(strict=True)], structured_outputs=choice, **more)
+    request = make_parser(hf_tokenizer, "toolwire_hermes", request).adjust_request(request)
+    if request.structured_outputs.choice is None:  # since 0.31 it may be either
+        assert accepts(request, "yes")
+        assert accepts(request, FITS)
+
+
+def test_a_level_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(since_0_24.LEVEL, "most")
+    with pytest.raises(toolwire.ToolwireError, match="it can be auto, function, parameter"):
+        since_0_24.contract(vllm_api.load().ToolParser, utils)
 
 
 @pytest.mark.parametrize("make", [chat_request, responses_request])
@@ -87,6 +144,7 @@ def test_switched_off(
     """In `auto` nothing is asked of the model, whatever the level; a required call still fits."""
     monkeypatch.setenv(ENFORCE, off)
     for level, strict in ALLOWED:
+        set_level(level, monkeypatch)
         assert allowed(hf_tokenizer, make([weather(strict)]), level) is None
         required = make([weather(strict)], tool_choice="required")
         assert allowed(hf_tokenizer, required, level) == {FITS}

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-import sys
+import inspect
 from collections.abc import Iterable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import engine_cases
-import pytest
 from engine_client import Answer, flat, take_in
+from toolwire.engines.vllm.start import started
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
 from vllm.parser.parser_manager import ParserManager
 
+try:
+    from vllm.entrypoints.generate.base import protocol
+except ImportError:  # before 0.29
+    from vllm.entrypoints.openai.engine import protocol
+
+#: Whether this vLLM has `--tool-strict-level`.
+HAS_LEVELS = "tool_strict_level" in inspect.signature(ParserManager.get_parser).parameters
+DeltaMessage, DeltaToolCall = protocol.DeltaMessage, protocol.DeltaToolCall
+DeltaFunctionCall = protocol.DeltaFunctionCall
 Piece = tuple[str, list[int]]
 
 
@@ -34,25 +44,24 @@ def make_parser(
     reasoning: str | None = None,
     strict_level: str = "auto",
 ) -> Any:
+    level = {"tool_strict_level": strict_level} if HAS_LEVELS else {}
     kind = ParserManager.get_parser(
-        tool_parser_name=name,
-        reasoning_parser_name=reasoning,
-        enable_auto_tools=True,
-        tool_strict_level=strict_level,
+        tool_parser_name=name, reasoning_parser_name=reasoning, enable_auto_tools=True, **level
     )
     assert kind is not None
     return kind(tokenizer, request.tools)
 
 
-def start(
-    monkeypatch: pytest.MonkeyPatch, parser: str, tokenizer: Any, *flags: str
-) -> type[Any] | None:
-    """What vLLM's server does with a parser when it starts."""
-    monkeypatch.setattr(sys, "argv", ["vllm", "serve", "model", *flags])
-    found: type[Any] | None = ParserManager.get_parser(
-        tool_parser_name=parser, enable_auto_tools=True, model_name="model", tokenizer=tokenizer
+def start(parser: str, tokenizer: Any, template: str | None = None) -> None:
+    """What vLLM's server does with a parser when it starts: it asks for the class, and makes what
+    answers requests (of that, what the check looks at)."""
+    checks = inspect.signature(ParserManager.get_parser).parameters
+    more = {"tokenizer": tokenizer} if "tokenizer" in checks else {}
+    found = ParserManager.get_parser(
+        tool_parser_name=parser, enable_auto_tools=True, model_name="model", **more
     )
-    return found
+    renderer = SimpleNamespace(tokenizer=tokenizer)
+    started(SimpleNamespace(parser_cls=found, renderer=renderer, chat_template=template))
 
 
 def stream(

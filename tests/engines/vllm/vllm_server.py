@@ -12,6 +12,7 @@ import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import toolwire.templates
 from engine_client import MODEL
@@ -35,7 +36,9 @@ ENVIRONMENT = {
     # the one core that every server would choose.
     "OMP_NUM_THREADS": "1",
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-    "PYTHONPATH": os.pathsep.join([str(PLUGINS), str(HERE.parent / "plugins")]),
+    "PYTHONPATH": os.pathsep.join(
+        filter(None, [str(PLUGINS), str(HERE.parent / "plugins"), os.environ.get("PYTHONPATH")])
+    ),
     # Where much else runs, all of this takes longer than vLLM allows by itself.
     "VLLM_ENGINE_READY_TIMEOUT_S": str(BOOT_SECONDS),
     "VLLM_REGEX_COMPILATION_TIMEOUT_S": "600",
@@ -77,12 +80,19 @@ class Plan:
     environment: dict[str, str] = field(default_factory=dict)
     pasted: bool = False
     """Whether it is started by what the README tells people to paste."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """What it is told in a file (`--config`)."""
 
     def start(self, model: Path, folder: Path) -> EngineServer:
         folder.mkdir()
         begin = pasted("vllm serve", model) if self.pasted else [*COMMAND, "--model", str(model)]
         environment = {**ENVIRONMENT, **self.environment, "PATH": PATH}
-        return EngineServer([*begin, *FLAGS, *self.flags], folder / "vllm.log", environment)
+        command = [*begin, *FLAGS, *self.flags]
+        if self.settings:
+            config = folder / "settings.yaml"
+            config.write_text(json.dumps(self.settings), encoding="utf-8")
+            command += ["--config", str(config)]
+        return EngineServer(command, folder / "vllm.log", environment)
 
 
 HERMES_TEMPLATE = ("--chat-template", template("chatml-hermes"))
@@ -137,7 +147,16 @@ SERVERS = {
     "parserless_server": Plan(
         (*HERMES_TEMPLATE, *MIDDLEWARE, *SCRIPTED), {"TOOLWIRE_FORMAT": "hermes"}
     ),
+    # One whose template shows another format: in a file of settings, where no command line tells it.
+    "mismatched_server": Plan(
+        SCRIPTED,
+        settings={
+            "enable-auto-tool-choice": True,
+            "tool-call-parser": "toolwire_hermes",
+            "chat-template": template("chatml-pythonic"),
+        },
+    ),
     # Two that must refuse to start.
     "misspelt_server": Plan(parser("toolwire_hermse")),
-    "mismatched_server": Plan((*parser("toolwire_pythonic"), *HERMES_TEMPLATE, *SCRIPTED)),
+    "tokenless_server": Plan((*parser("toolwire_kimi_k2"), *SCRIPTED)),
 }

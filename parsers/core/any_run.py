@@ -1,0 +1,329 @@
+"""Reads messages whose format nobody has named: each block of calls says by itself what it is.
+
+    prose ──an opener of any format──▶ choose ──one format──▶ that format's own block ──▶ prose
+                                         └─ none: content
+
+Prose is searched for what begins a call in any of the formats. There, the *candidates* are those formats
+whose opener this is, in the order of the formats; but the format of the last block goes first, for a
+message is written by one model. What follows the opener narrows them down: a format is out if no call of
+its shape, and no other opener of its own, can begin there. Of those that are left, one after the other
+reads the text as it would in a message of its own, with the thoughts, the window and the output of the
+message. The first that commits to a call goes on, up to where its block ends. One that gives up puts
+back what it has read, and the next one reads it; what the last one gives up is content.
+
+What makes every cut give the same result, and keeps cost linear:
+
+* What narrows the candidates down, whether a format commits, and where it gives up, depends on the text
+  alone.
+* Before it commits, a run changes nothing but the window, and what it has let go as prose it keeps.
+* Where a format gave up is remembered: before that place, it is no candidate again. So each format reads
+  each character once at most.
+* One block is remembered, the last one, with its format: only that format's closers count in prose.
+
+In the candidates only declared names make a call, where any tools are declared: what one format marks as
+a call may be just text to the model at hand.
+
+A message that is a row of parts (`core/any_channels.py`) is known by the first token of a header: from
+there on it is read as such, to its end. In thoughts that are marked otherwise, such a token is text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from ..schema.tools import Tool
+from .any_channels import AnyChannelRun, Family
+from .block import Block
+from .channel_run import first_words
+from .driver import Run, ShapeReader
+from .format import Format
+from .literals import Literals
+from .outgoing import Outgoing
+from .reasoning import ReasoningStyle
+from .thoughts import Thoughts
+from .window import Step, Window
+
+if TYPE_CHECKING:
+    from .shape import Shape
+
+
+class Candidate:
+    """A format that may begin where an opener stands."""
+
+    __slots__ = ("format", "length")
+
+    def __init__(self, format: Format, length: int) -> None:
+        self.format = format
+        self.length = length  # of its own opener: another format's may be longer
+
+
+def _does_the_same(one: Format, other: Format) -> bool:
+    """Whether both commit to the same calls right behind their openers: they differ in what stands
+    around calls, and that is one wrapper, which is open."""
+    return one.shape == other.shape and len(one.wrappers) == len(other.wrappers) == 1
+
+
+class AnyReader(ShapeReader):
+    """What reads a message in any of several formats. Those that come first are preferred."""
+
+    def __init__(self, shape: Shape, formats: Sequence[Format], families: Sequence[Family]) -> None:
+        super().__init__(shape)
+        formats = (*formats, *[family.merged for family in families])
+        self._formats: Final = formats
+        self.families: Final = {family.merged.name: family for family in families}
+        #: what a call can begin with in any of them
+        self.starts: Final = Literals(
+            [spelling for format in formats for spelling in format.delimiters.starts.spellings]
+        )
+        #: what a header may begin with before its first token, beside a tool's name
+        self.recipients: Final = [f.recipient for f in families if f.recipient]
+        self._known: Final[dict[tuple[str, bool], list[Candidate]]] = {}
+
+    def run(
+        self,
+        format: Format,
+        tools: Mapping[str, Tool] | None,
+        window: Window,
+        style: ReasoningStyle | None,
+    ) -> Run:
+        return AnyRun(format, tools, window, style, self)
+
+    def candidates(self, opener: str, line_start: bool) -> list[Candidate]:
+        """Those of the formats that may begin with `opener`, which may begin a line."""
+        key = (self.starts.spelling_of(opener), line_start)
+        found = self._known.get(key)
+        if found is None:
+            every = [
+                Candidate(format, len(_own_opener(format, opener, line_start)))
+                for format in self._formats
+            ]
+            found = self._known[key] = [candidate for candidate in every if candidate.length]
+        return found
+
+
+def _own_opener(format: Format, opener: str, line_start: bool) -> str:
+    """What of `opener` begins a call in this format, or ""."""
+    delimiters = format.delimiters
+    heads_count = format.inline or (format.bare and line_start)
+    return (delimiters.starts if heads_count else delimiters.opens).at(opener, 0)
+
+
+class _FormatRun(Run):
+    """The part of a message that is in one of the formats, or that may be."""
+
+    def __init__(self, format: Format, tools: Mapping[str, Tool] | None, window: Window) -> None:
+        super().__init__(format, tools, window, None)
+        self.trying = False  # it has not committed yet, and another format may be tried
+        self._let_go: list[str] = []  # what is prose, if it commits
+
+    def enter(
+        self, out: Outgoing, thoughts: Thoughts, block: Block, line_start: bool, trying: bool
+    ) -> None:
+        """Before a block: take over what is known of the message."""
+        self.out, self.thoughts = out, thoughts
+        self._block = block
+        self.line_start = line_start
+        self.trying = trying
+        self._let_go.clear()
+
+    @property
+    def block(self) -> Block:
+        return self._block
+
+    def allowed(self, name: str) -> bool:
+        return bool(name) and (self.tools is None or name in self.tools)
+
+    def let_go(self) -> str:
+        """What it has read and does not want."""
+        text = "".join(self._let_go)
+        self._let_go.clear()
+        return text
+
+    def release(self) -> None:
+        if self.trying:
+            self._let_go.append(self.window.release())
+        else:
+            super().release()
+
+    def commit(self) -> None:
+        if self.trying:
+            self.trying = False
+            if text := self.let_go():
+                self.say(text)
+                self.note_line(text)
+        super().commit()
+
+
+class AnyRun(Run):
+    """One message being read in whatever formats it has."""
+
+    def __init__(
+        self,
+        format: Format,
+        tools: Mapping[str, Tool] | None,
+        window: Window,
+        style: ReasoningStyle | None,
+        reader: AnyReader,
+    ) -> None:
+        super().__init__(format, tools, window, style)
+        self._reader: Final = reader
+        self._runs: Final[dict[str, _FormatRun]] = {}
+        self._last: Format | None = None  # whose block is remembered
+        self._last_before_trial: Format | None = None
+        self._on_trial = False
+        self._given_up: Final[dict[str, int]] = {}  # where each format did last
+        self._run: _FormatRun | None = None  # who reads the block at hand
+
+    # -- blocks -------------------------------------------------------------------------------
+
+    def main(self, in_reasoning: bool) -> Step[None]:
+        family = None if in_reasoning else (yield from self._first_family())
+        if family is not None:
+            parts = self._parts(family)
+            header = yield from parts.first_header()
+            yield from parts.rest(header)
+        yield from super().main(in_reasoning)
+
+    def _first_family(self) -> Step[Family | None]:
+        """Whose header the message begins with, where the prompt began it and left a word to the model:
+        for whom the part is. Reads nothing."""
+        w, families = self.window, list(self._reader.families.values())
+        words = Literals([*self._reader.recipients, *filter(None, self.tools or ())])
+        while (space := w.space()) is None:
+            yield
+        while (word := words.here(w)) is None:
+            yield
+        found: Family | None = None
+        while word and (length := first_words(w)) is None:
+            yield
+        for family in families if word else ():
+            tokens = family.merged.boundaries.starts
+            while (token := tokens.here(w, length or 0)) is None:
+                yield
+            if token and found is None:
+                found = family
+        w.unread(space)
+        return found
+
+    def _parts(self, family: Family) -> AnyChannelRun:
+        return AnyChannelRun(family.merged, self.tools, self.window, self.out, family)
+
+    def read_block(self) -> Step[bool]:
+        w = self.window
+        place = w.place
+        formats = yield from self._choose()
+        for format in formats:
+            family = self._reader.families.get(format.name)
+            if family is not None:
+                yield from self._parts(family).rest()
+                return False
+            calls = self.out.calls
+            run = self._run = self._enter(format, trying=format is not formats[-1])
+            at_opener = yield from run.read_block()
+            self._run = None
+            if not run.trying:
+                self.line_start = run.line_start
+                if self.out.calls > calls:
+                    self._block, self._last = run.block, format
+                return at_opener
+            text = run.let_go()
+            self._given_up[format.name] = place + len(text)
+            w.unread(text)
+        return False
+
+    def release(self) -> None:
+        if self._run is not None and (text := self._run.let_go()):  # nobody reads on
+            self.say(text)
+            self.note_line(text)
+        self._run = None
+        super().release()
+
+    def _after(self) -> Step[bool]:
+        assert self._last is not None
+        run = self._enter(self._last, trying=False)
+        at_opener = yield from run._after()
+        self.line_start = run.line_start
+        return at_opener
+
+    def _enter(self, format: Format, trying: bool) -> _FormatRun:
+        run = self._runs.get(format.name)
+        if run is None:
+            run = self._runs[format.name] = _FormatRun(format, self.tools, self.window)
+        block = self._block_of(format)
+        run.enter(self.out, self.thoughts, block, self.line_start, trying)
+        return run
+
+    def _block_of(self, format: Format) -> Block:
+        return self._block if self._last is format else Block()
+
+    def _closer_counts(self, closer: str) -> bool:
+        last = self._last
+        is_own = last is not None and last.delimiters.closes.spelling_of(closer) != ""
+        return is_own and super()._closer_counts(closer)
+
+    def begin_trial(self) -> None:
+        super().begin_trial()
+        self._last_before_trial, self._last = self._last, None
+        self._on_trial = True
+
+    def end_trial(self, holds: bool) -> None:
+        super().end_trial(holds)
+        self._on_trial = False
+        self._run = None
+        if not holds:
+            self._last = self._last_before_trial
+
+    # -- choosing -----------------------------------------------------------------------------
+
+    def _choose(self) -> Step[list[Format]]:
+        """At what may begin a call: which formats may read it, in the order in which they are tried. If
+        there are none, the opener has been read, and is content."""
+        w = self.window
+        w.hold()
+        place = w.place
+        while (opener := self._reader.starts.here(w)) is None:
+            yield
+        candidates = self._candidates(opener, place)
+        w.take(w.pos + len(opener))
+        if not candidates:
+            self.release()
+            return []
+        while w.space() is None:
+            yield
+        likely = yield from self._likely(candidates, len(opener))
+        w.unread(w.release())
+        return likely
+
+    def _candidates(self, opener: str, place: int) -> list[Candidate]:
+        """Those that may read what begins with `opener`."""
+        every = self._reader.candidates(opener, self.line_start) if opener else []
+        found = [c for c in every if self._given_up.get(c.format.name, 0) <= place]
+        if self._on_trial or self.thoughts.active:
+            found = [c for c in found if c.format.channels is None]
+        return found
+
+    def _likely(self, candidates: Sequence[Candidate], length: int) -> Step[list[Format]]:
+        """Behind an opener of that length: those whose calls, or other openers, may begin here. Who has
+        a shorter opener is not here yet. Where there are none, a call in JSON may stand here, which most
+        formats read in place of their own."""
+        w = self.window
+        likely: list[Format] = []
+        direct: list[Format] = []  # a call begins right here
+        for candidate in candidates:
+            format = candidate.format
+            if candidate.length < length:
+                likely.append(format)
+                continue
+            while (begins := format.reading.begins(w)) is None:
+                yield
+            while not begins and (nested := format.delimiters.opens.here(w)) is None:
+                yield
+            if begins:
+                if not any(_does_the_same(other, format) for other in direct):
+                    direct.append(format)
+                    likely.append(format)
+            elif nested:
+                likely.append(format)
+        found = likely or [candidate.format for candidate in candidates]
+        return sorted(found, key=lambda format: format is not self._last)

@@ -1,0 +1,160 @@
+"""Prose: text that is passed on, and where in it a call may begin.
+
+`Prose` is that part of a message on its way (`Run`, in the driver, has the calls). It passes text on as
+content, or as a thought, and looks for what may begin a call: an opener anywhere; in formats that need
+none, the right character at the start of a line, in some also in the middle of one; and in a list of
+which a member was no call, the next member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ..events import Content, Event, Reasoning
+from ..schema.tools import Tool
+from .block import Block
+from .format import Format
+from .open_list import OpenList
+from .outgoing import Outgoing
+from .reasoning import ReasoningStyle
+from .thoughts import Thoughts
+from .triggers import ANSWER, INDENT, INLINE, MARKERS, MEMBER, THOUGHT
+from .window import Step, Window
+
+if TYPE_CHECKING:
+    from .driver import ShapeReader
+
+
+class Prose:
+    """The text of one message that is being read in one format."""
+
+    def __init__(
+        self,
+        format: Format,
+        tools: Mapping[str, Tool] | None,
+        window: Window,
+        style: ReasoningStyle | None,
+    ) -> None:
+        self.format = format
+        self.shape: ShapeReader = format.reading
+        self.delimiters = format.delimiters
+        self.tools = tools
+        self.window = window
+        self.out = Outgoing()
+        self.thoughts = Thoughts(style, format.triggers(style, tools is not None))
+        self._block = Block()
+        self._open_list: OpenList | None = None  # the one that is being passed on
+        self.line_start = True  # only indentation stands between a line's start and here
+        self._bare = format.bare  # a call may begin where a line does
+        self._lines_count = format.bare or style is not None  # whether that matters
+
+    def say(self, text: str) -> None:
+        """Text that is no part of a call."""
+        if self.thoughts.active:
+            self.out.reasoning(text)
+        else:
+            self.out.content(text)
+            self.thoughts.note(text, self.line_start)
+
+    def note_line(self, text: str) -> None:
+        """Keep track of where a line begins."""
+        if self.line_start or "\n" in text:
+            _, newline, tail = text.rpartition("\n")
+            self.line_start = not tail.strip(INDENT) and (bool(newline) or self.line_start)
+
+    def _prose(self) -> Step[str]:
+        """Pass text on until something may begin a call; says what, and reads none of it."""
+        w = self.window
+        while True:
+            kind, end = self._find_trigger(w.text, w.pos)
+            if self._open_list is not None:
+                kind, end = self._in_open_list(kind, end)
+            if end > w.pos:
+                self._text(w.take(end))
+            if kind == "text":
+                continue
+            if kind and kind != "cut" and kind != "cutbare":
+                return kind
+            if w.stopped or w.eof:
+                self._text(w.take(len(w.text)))
+                return THOUGHT if w.stopped else "end"
+            if w.pos == len(w.text) and self._open_list is None and self.thoughts.settled:
+                w.wait_with(self._fast_path)
+            yield
+
+    def _fast_path(self, chunk: str) -> list[Event] | None:
+        """The fast path in prose."""
+        triggers, out = self.thoughts.triggers, self.out
+        if not triggers.plain(chunk):
+            return None
+        if not self.line_start:
+            if not out.thinking:
+                if out.in_prose and not chunk[-1].isspace():
+                    return [Content(chunk)]  # as nearly every token of an answer
+            elif out.in_thoughts and not chunk[-1].isspace():
+                return [Reasoning(chunk)]
+        elif self._bare and triggers.line_start.match(chunk):
+            return None
+        return self._said(chunk)
+
+    def _said(self, chunk: str) -> list[Event]:
+        """The events of a chunk that is content, all of it."""
+        self._text(chunk)
+        return self.out.take_events()
+
+    def _find_trigger(self, text: str, start: int) -> tuple[str, int]:
+        """What may begin a call, and where: an opener, a closer that counts, a bare call. Or a marker of
+        thoughts; one that does not count is text, up to its end."""
+        thoughts = self.thoughts
+        triggers = thoughts.triggers
+        if self.line_start and self._bare:
+            bare = triggers.line_start.match(text, start)
+            if bare is not None:
+                return ("bare" if bare.lastindex == 1 else "cut"), bare.end()
+        while (found := triggers.anywhere.search(text, start)) is not None:
+            kind = triggers.kinds[found.lastindex or 0]
+            if kind == "bare" or kind == "cutbare":
+                return kind, found.end()
+            if kind == INLINE:
+                before = text[self.window.pos : found.start()]
+                if not thoughts.in_inline_code(before, self.line_start):
+                    return kind, found.start()
+                return "text", found.end()
+            if kind in MARKERS:
+                if thoughts.counts(self, kind, found[0], text[self.window.pos : found.start()]):
+                    return kind, found.start()
+                return "text", found.end()
+            if kind != "close" or self._closer_counts(found[0]):
+                return kind, found.start()
+            if thoughts.ends_text(found[0]):
+                return ANSWER, found.start()
+            start = found.end()
+        return "", len(text)
+
+    def _closer_counts(self, closer: str) -> bool:
+        """Whether a closer in prose ends what a call has left open."""
+        return bool(self._block.left_open) and not self.thoughts.active
+
+    def _in_open_list(self, kind: str, end: int) -> tuple[str, int]:
+        """In a list: the next member, where that comes before all else that was found. In the middle
+        of a line nothing else counts."""
+        w, here = self.window, self._open_list
+        assert here is not None
+        member = here.next_member(w.text, w.pos, end, self.shape.may_start)
+        if member >= 0:
+            self._open_list = None
+            return MEMBER, member
+        if kind == INLINE and not here.over:
+            here.read(w.text[end])
+            kind, end = "text", end + 1
+        if here.over or kind not in ("", "text", "cut", "cutbare"):
+            self._open_list = None
+        return kind, end
+
+    def _text(self, text: str) -> None:
+        self.say(text)
+        if self._lines_count:
+            self.note_line(text)
+        else:
+            self.line_start = False

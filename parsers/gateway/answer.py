@@ -1,0 +1,260 @@
+"""An answer on its way to the client: takes what the app sends, and sends what the client should get.
+
+A client that hears nothing gives up. So while a stream is held, or has not begun, it gets a comment now
+and then. Before the upstream has said anything, that is a promise: the answer is a stream then, and
+whatever else the upstream has to say comes as an error event.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import anyio
+
+from . import metrics
+from .asgi import Message, Refused, Send, UpstreamDied, send_json
+from .budget import Account, OverBudget
+from .capture import Capture
+from .exchange import (
+    Plan,
+    StreamSession,
+    answer_error,
+    answer_whole,
+    error_answer,
+    failure,
+    late_error,
+)
+from .messages_route import MESSAGES, NO_ROUTE
+from .settings import Settings
+from .sse import dump
+
+KEEP_ALIVE = b": keep-alive\n\n"
+
+_SLICE = 64 * 1024
+_STREAM = b"text/event-stream"
+_MAX_ERROR = 256 * 1024  # of an answer that is repeated in an error event
+
+
+class Answer:
+    """Takes what the app sends, and sends what the client should get."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        settings: Settings,
+        capture: Capture | None,
+        send: Send,
+        account: Account,
+        started: float,
+    ) -> None:
+        self.plan = plan
+        self._account = account
+        self._settings = settings
+        self._capture = capture
+        self._send = send
+        self._started = started
+        self._start: Message = {}
+        self.status = 0  # the upstream's
+        self._how = self._pass  # what is done with the parts of the body
+        self._whole = bytearray()
+        self._stream: StreamSession | None = None
+        self._is_stream = False
+        self._begun = False  # whether the client has got anything
+        self._ended = False
+        self._promised: anyio.Event | None = None  # set once a stream was promised
+        self._sending = False
+        self._last_sent = time.monotonic()
+        self._asked_again = False
+        self.again = False  # the upstream refused, and there is another way to ask
+        self.may_be_missing = False  # a 404 or 405 is no answer yet: there is another way to ask
+        self.is_missing = False
+
+    async def take(self, message: Message) -> None:
+        kind = message["type"]
+        if kind == "http.response.start":
+            await self._begin(message)
+        elif kind == "http.response.body":
+            await self._how(message.get("body", b""), bool(message.get("more_body")))
+        else:
+            await self._send(message)
+
+    async def _begin(self, message: Message) -> None:
+        if message["status"] == 400 and self.plan.second is not None and not self._asked_again:
+            self.again = self._asked_again = True
+            self._how = self._ignore
+            return
+        self._start = message
+        self.status = message["status"]
+        self.is_missing = self.may_be_missing and self.status in NO_ROUTE
+        if self.is_missing:
+            self._how = self._ignore
+            return
+        if self._asked_again and self.status == 200:
+            metrics.REPAIRED.labels("tools").inc()
+        metrics.FIRST_BYTE.labels(self.plan.route).observe(time.perf_counter() - self._started)
+        headers = {name.lower(): value for name, value in message.get("headers", ())}
+        content = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+        encoded = headers.get(b"content-encoding", b"identity").strip().lower() != b"identity"
+        fit = self.status == 200 and not encoded
+        self._how = self._pass
+        if fit and content == _STREAM:
+            self._stream = StreamSession(self.plan, self._settings, self._capture, self._account)
+            self._how = self._pass_stream
+            self._is_stream = True
+            metrics.OPEN_STREAMS.inc()
+            message = _with_length(message, None)
+        elif self._promised is not None:
+            self._how = self._collect_error
+        elif content == b"application/json" and (fit or self._says_errors(encoded)):
+            self._how = self._collect
+            return
+        await self._send_start(message)
+
+    def _says_errors(self, encoded: bool) -> bool:
+        """Whether an error has to be said in the client's own way."""
+        return self.plan.api in MESSAGES and self.status != 200 and not encoded
+
+    def start_over(self, plan: Plan) -> None:
+        """The app is asked in another way, and what it answered so far is none."""
+        self.plan = plan
+        self.may_be_missing = self.is_missing = False
+
+    async def _send_start(self, message: Message) -> None:
+        self._begun = True
+        if self._promised is not None:
+            await self._promised.wait()  # the client has a head already, or is just getting it
+            return
+        await self._send(message)
+
+    async def keep_alive(self) -> None:
+        """Runs beside the answer: says something whenever the client has heard nothing for a while."""
+        most = self._settings.keep_alive
+        while True:
+            silent = time.monotonic() - self._last_sent
+            if silent < most:
+                await anyio.sleep(most - silent)
+                continue
+            self._last_sent = time.monotonic()
+            if self._may_comment():
+                await self._comment()
+
+    def _may_comment(self) -> bool:
+        """Whether the client waits for a stream, and is not in the middle of an event."""
+        if self._ended or self._sending:
+            return False
+        if self._stream is not None:
+            return self._stream.between_events
+        return not self._begun or self._promised is not None
+
+    async def _comment(self) -> None:
+        if not self._begun and self._promised is None:
+            self._promised = anyio.Event()
+            headers = [(b"content-type", _STREAM), (b"cache-control", b"no-cache")]
+            await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+            self._promised.set()
+        await self._send({"type": "http.response.body", "body": KEEP_ALIVE, "more_body": True})
+
+    async def _pass(self, body: bytes, more: bool) -> None:
+        """Sends in slices: a server takes what it is given, also for a client that does not read."""
+        self._ended = not more
+        self._sending = True
+        for start in range(0, len(body) - _SLICE, _SLICE):
+            part = body[start : start + _SLICE]
+            await self._send({"type": "http.response.body", "body": part, "more_body": True})
+        rest = body[(len(body) - 1) // _SLICE * _SLICE :] if len(body) > _SLICE else body
+        await self._send({"type": "http.response.body", "body": rest, "more_body": more})
+        self._sending = False
+        self._last_sent = time.monotonic()
+
+    async def _pass_stream(self, body: bytes, more: bool) -> None:
+        assert self._stream is not None
+        try:
+            out = self._stream.feed(body) if body else b""
+            if not more:
+                out += self._stream.finish()
+        except OverBudget as error:
+            out, more = self._stream.give_up(str(error)), False
+            self._let_go()
+        if out or not more:
+            held = self._stream.held if self._stream is not None else 0
+            self._account.count(held + len(out))
+            await self._pass(out, more)
+            self._account.count(held)
+
+    async def _collect(self, body: bytes, more: bool) -> None:
+        try:
+            self._account.hold(len(self._whole) + len(body))
+        except OverBudget as error:
+            self._let_go()
+            await self._answer_error(error.status, failure(str(error), "over_budget"))
+            return
+        self._whole += body
+        if not more:
+            whole = bytes(self._whole)
+            if self.status == 200:
+                out = answer_whole(self.plan, whole, self._capture)
+            else:
+                out = answer_error(self.plan, self.status, whole)
+            self._whole.clear()
+            self._account.count(len(out))
+            await self._send_start(_with_length(self._start, len(out)))
+            await self._pass(out, False)
+
+    def _let_go(self) -> None:
+        """Nothing is held any more, and what the app still sends is not wanted."""
+        self._how = self._ignore
+        self._stream = None
+        self._whole.clear()
+        self._account.count(0)
+
+    async def _ignore(self, body: bytes, more: bool) -> None:
+        return
+
+    async def _collect_error(self, body: bytes, more: bool) -> None:
+        """Anything but the stream that was promised: the client is told what it was."""
+        if len(self._whole) < _MAX_ERROR:
+            self._whole += body
+        if not more:
+            await self._pass(late_error(self.plan, self.status, bytes(self._whole)), False)
+            self._whole.clear()
+
+    async def _answer_error(
+        self, status: int, body: Any, headers: list[tuple[bytes, bytes]] | None = None
+    ) -> None:
+        self.status = status
+        if self._promised is not None:
+            await self._send_start({})
+            await self._pass(late_error(self.plan, status, dump(body)), False)
+            return
+        self._begun = self._ended = True
+        await send_json(self._send, status, error_answer(self.plan, status, body), headers)
+
+    async def refuse(self, refused: Refused) -> None:
+        """The request can't be asked in the only way that is left."""
+        await self._answer_error(refused.status, refused.body, refused.headers)
+
+    async def die(self, why: str) -> None:
+        """The upstream broke off in the middle of its answer."""
+        if self._stream is not None:
+            await self._pass(self._stream.die(why), False)
+        elif not self._begun or (self._promised is not None and not self._ended):
+            await self._answer_error(502, failure(why))
+        elif not self._ended:
+            raise UpstreamDied(why)  # the server cuts the connection: the client must notice
+
+    def close(self) -> None:
+        """The exchange is over, however it ended."""
+        if self._stream is not None:
+            self._stream.abandon()
+        if self._is_stream:
+            metrics.OPEN_STREAMS.dec()
+        metrics.REQUESTS.labels(self.plan.route, self.status or "none").inc()
+        metrics.SECONDS.labels(self.plan.route).observe(time.perf_counter() - self._started)
+
+
+def _with_length(start: Message, length: int | None) -> Message:
+    headers = [(n, v) for n, v in start.get("headers", ()) if n.lower() != b"content-length"]
+    if length is not None:
+        headers.append((b"content-length", str(length).encode()))
+    return dict(start) | {"headers": headers}

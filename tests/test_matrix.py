@@ -1,0 +1,98 @@
+"""`./scripts/matrix`: which releases it knows, its table, and that it goes on where it stopped.
+
+That it installs and tests releases is seen by running it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toolwire.models.releases import SGLANG, VLLM, Releases
+
+SCRIPT = Path(__file__).parents[1] / "scripts" / "matrix"
+GREEN = {"passed": 7, "failed": 0, "skipped": 0, "seconds": 1}
+
+
+def load(path: Path) -> Any:
+    loader = SourceFileLoader("matrix_script", str(path))
+    spec = spec_from_loader("matrix_script", loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    sys.modules["matrix_script"] = module  # its dataclasses look for it
+    loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The script in a checkout of its own that has nothing else."""
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / ".venvs" / "matrix").mkdir(parents=True)
+    return Path(shutil.copy(SCRIPT, tmp_path / "scripts"))
+
+
+def run(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "TOOLWIRE_VLLM_VENV": "nowhere"}
+    command = [sys.executable, str(script), *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("releases", [VLLM, SGLANG], ids=lambda releases: releases.engine)
+def test_it_has_every_generation_from_the_oldest_to_the_newest(releases: Releases) -> None:
+    matrix = load(SCRIPT)
+    own = [one.version for one in matrix.RELEASES if one.engine == releases.engine.lower()]
+    numbers = [releases.numbers(version) for version in own]
+    assert (numbers[0], numbers[-1]) == (releases.oldest, releases.newest)
+    assert all(map(releases.has, own))
+    assert {releases.generation(version) for version in own} == set(releases.generations)
+    served = [one for one in matrix.RELEASES if one.server and one.version in own]
+    assert len({releases.generation(one.version) for one in served}) >= 2
+
+
+def test_its_test_files_are_there() -> None:
+    for engine, one in load(SCRIPT).ENGINES.items():
+        for name in one.files(engine, (*one.contract, *one.server, *one.short)):
+            assert (SCRIPT.parents[1] / name.partition("::")[0]).is_file(), name
+
+
+def test_the_table(copy: Path) -> None:
+    bad = {**GREEN, "failed": 2, "skipped": 1}
+    found = {"digest": "x", "contract": GREEN, "server": bad}
+    (copy.parents[1] / ".venvs" / "matrix" / "vllm-0.28.0.json").write_text(json.dumps(found))
+    done = run(copy, "--table")
+    assert done.returncode == 0
+    assert "| vllm | 0.28.0 | 7 passed | 7 passed, 2 failed, 1 skipped |\n" in done.stdout
+    assert "| vllm | 0.24.0 | – | – |\n" in done.stdout
+
+
+def test_what_was_run_is_not_run_again(copy: Path) -> None:
+    """Neither is anything installed for it. What failed, and what is about other files, is run again."""
+    results = copy.parents[1] / ".venvs" / "matrix" / "vllm-0.24.0.json"
+    of = load(copy).digest("vllm")
+    results.write_text(json.dumps({"digest": of, "contract": GREEN}))
+    done = run(copy, "vllm-0.24.0")
+    assert done.returncode == 0, done.stderr
+    assert "vllm-0.24.0: contract: 7 passed (before)" in done.stderr
+    for found in (
+        {"digest": of, "contract": {**GREEN, "failed": 1}},
+        {"digest": "other", "contract": GREEN},
+    ):
+        results.write_text(json.dumps(found))
+        again = run(copy, "vllm-0.24.0")
+        assert again.returncode != 0  # there is nothing here to run it with
+        assert "(before)" not in again.stderr
+
+
+def test_a_release_that_does_not_exist(copy: Path) -> None:
+    done = run(copy, "vllm-0.23.0")
+    assert done.returncode == 2
+    assert "there is no vllm-0.23.0 here; there are" in done.stderr
