@@ -100,7 +100,8 @@ class Thoughts:
             return at_edge or self._is_special(marker) or self._in_answer(run, before)
         if kind == THOUGHT:
             at_start = run.out.empty and not before.strip()
-            return at_start or self._in_answer(run, before)
+            ends_text = not self._seen and self._is_always(marker)
+            return at_start or ends_text or self._in_answer(run, before)
         if kind != ANSWER or style is None or self._is_always(marker):
             return True
         if marker in style.answer_open:

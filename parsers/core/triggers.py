@@ -97,9 +97,8 @@ class ReasoningTriggers:
             inline,
             [
                 *[(THINK, spelling) for spelling in (style.open if style else ())],
-                *[(ANSWER, spelling) for spelling in around],  # also if thoughts end with it
                 *[(THOUGHT, spelling) for spelling in (style.close if style else ())],
-                *[(ANSWER, spelling) for spelling in answer],
+                *[(ANSWER, spelling) for spelling in (*around, *answer)],
                 *[(NOTE, spelling) for spelling in format.annotations],
             ],
         )

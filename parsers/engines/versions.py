@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
 
 from ..errors import ToolwireError
 from ..models.releases import Releases
@@ -39,5 +38,9 @@ def contract_changed(releases: Releases, version: str, how: str) -> str:
 def warn_of_rust(releases: Releases, log: logging.Logger) -> None:
     """Says so, in an engine's first process, where its frontend is the one in Rust."""
     problem = releases.rust_problem()
-    if problem is not None and multiprocessing.parent_process() is None:
+    if problem is None:
+        return
+    from multiprocessing import parent_process  # slow to import, and seldom needed
+
+    if parent_process() is None:
         log.warning("%s", problem)

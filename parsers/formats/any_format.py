@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from ..core.any_channels import Family
 from ..core.any_run import AnyReader
@@ -124,9 +124,9 @@ def any_format(formats: Iterable[Format]) -> Format:
 
 def reads(any_: Format, format: Format) -> bool:
     """Whether `any_` reads what is written in this format, as that format does."""
-    shape = any_.shape
-    if not isinstance(shape, AnyCalls):
+    if any_.name != NAME:
         return any_ == format
+    shape = cast(AnyCalls, any_.shape)
     if format.channels is not None:
         return any(format in members for members in shape.families)
     own = _reading(_marked(format))

@@ -134,8 +134,8 @@ def test_any_fits_a_template_of_every_format_that_it_reads(
         check_template(spec, tokenizer, "")
     assert not caplog.records
     tokenizer.chat_template = get_template("chatml-pythonic").path.read_text(encoding="utf-8")
-    with pytest.raises(ToolwireError, match="another way to write calls than any"):
-        check_template(spec, tokenizer, "")
+    check_template(spec, tokenizer, "")
+    assert "another way to write calls than any" in caplog.text
 
 
 def test_engines_go_by_hints_but_do_not_insist_on_them(caplog: pytest.LogCaptureFixture) -> None:

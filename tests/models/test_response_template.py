@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +81,7 @@ class Tokenizer:
         return template_renderer(self.chat_template)(messages, **variables)
 
 
-def test_engines_choose_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["vllm", "serve"])
+def test_engines_choose_it() -> None:
     names = [choose_format(Tokenizer(OWN)) for _ in range(2)]
     assert [why for _, why in names] == [f"{SAYS_SO}."] * 2
     assert names[0][0] != names[1][0]  # one for each tokenizer
@@ -92,22 +90,17 @@ def test_engines_choose_it(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (call.name, call.load()) == ("add", {"a": 1, "b": 2})
 
 
-def test_a_chat_template_on_the_command_line_counts_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["vllm", "serve", "--chat-template", str(HERMES)])
-    assert choose_format(Tokenizer(OWN))[0] == "hermes"
+def test_an_operators_chat_template_counts_more() -> None:
+    assert choose_format(Tokenizer(OWN), HERMES.read_text(encoding="utf-8"))[0] == "hermes"
 
 
-def test_engines_say_where_they_can_not(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["vllm", "serve"])
+def test_engines_say_where_they_can_not(caplog: pytest.LogCaptureFixture) -> None:
     assert choose_format(Tokenizer(BROKEN))[0] == "hermes"
     (record,) = caplog.records
     assert "goes by the chat template" in record.getMessage()
     assert "field 'tool_calls'" in record.getMessage()
 
 
-def test_a_format_whose_tokens_are_missing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["vllm", "serve"])
+def test_a_format_whose_tokens_are_missing_is_refused() -> None:
     with pytest.raises(ToolwireError, match="special token"):
         choose_format(Tokenizer(template(tool_calls=each("json", WHOLE, "x", open="<|call|>"))))

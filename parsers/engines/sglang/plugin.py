@@ -54,7 +54,7 @@ def register() -> None:
     _name_app()
     _add_check()
     if not SGLANG.has(_version()):
-        _try_out()
+        try_out()
 
 
 def __getattr__(attribute: str) -> Any:
@@ -93,7 +93,7 @@ def _name_app() -> None:
 
 
 @cache
-def _try_out() -> None:
+def try_out() -> None:
     """A release that nobody has tested: does a scripted call come out as it should?"""
     from .self_test import self_test
 

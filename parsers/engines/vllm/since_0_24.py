@@ -26,9 +26,9 @@ def contract(tool_parser: Any, utils: Any) -> Contract | None:
     needed = ("engine_based_streaming", "structural_tag_model", "supports_required_and_named")
     if not all(hasattr(tool_parser, name) for name in needed):
         return None
-    level = _operators_level()
+    _operators_level()  # a word that it does not know is said now
     flatten = getattr(utils, "iter_response_function_tool_dicts", None)
-    return Contract("0.24", partial(shown, flatten=flatten), partial(_grammar, level), nothing_more)
+    return Contract("0.24", partial(shown, flatten=flatten), _grammar, nothing_more)
 
 
 def _operators_level() -> int:
@@ -38,7 +38,8 @@ def _operators_level() -> int:
     return _LEVELS.index(asked)
 
 
-def _grammar(level: int, request: Any, read: Request, _: int) -> Grammar | None:
+def _grammar(request: Any, read: Request, _: int) -> Grammar | None:
+    level = _operators_level()
     if read.choice.forced:
         return Grammar(every_schema=level >= 2)
     asks = _asks_for_an_answer(request)

@@ -183,7 +183,8 @@ class TextRun(Run):
 
     def _possible_name(self, end: int) -> int:
         """How many characters before `end` may be, or become, the name of a call."""
-        if self._in_code():
+        last = self.window.text[end - 1 : end]
+        if (last <= "\x7f" and last not in ASCII) or self._in_code():
             return 0
         whole, part = self._name_lengths(end)
         if self.tools is None or not part + whole:

@@ -84,7 +84,7 @@ def test_a_changed_contract_is_said_in_a_sentence(
     monkeypatch.setattr(sglang_plugin.log, "propagate", True)
     monkeypatch.setattr(sglang, "__version__", "0.9.0")
     monkeypatch.setattr(FunctionCallParser, "parse_stream_chunk", lambda *_: ("?", []))
-    sglang_plugin._try_out.cache_clear()
+    sglang_plugin.try_out.cache_clear()
     sglang_plugin.register()
     said = [record.getMessage() for record in caplog.records if "self-test" in record.getMessage()]
     assert len(said) == 1

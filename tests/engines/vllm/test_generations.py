@@ -12,6 +12,7 @@ from toolwire.engines.vllm import api as vllm_api
 from toolwire.engines.vllm import start
 from toolwire.engines.vllm.self_test import self_test
 from toolwire.models.releases import VLLM
+from toolwire.openai.request import read_functions
 from vllm.parser.abstract_parser import DelegatingParser
 from vllm_driving import chat_request, make_parser, responses_request, whole
 
@@ -52,7 +53,7 @@ def test_tools_in_a_namespace_are_called_by_the_names_that_are_shown(hf_tokenize
     request.tools += (
         type(request).model_validate({"input": "Go.", "model": "model", "tools": [NAMESPACE]}).tools
     )
-    names = [function.name for function in _functions(hf_tokenizer, request)]
+    names = [function.name for function in functions(request)]
     if hasattr(vllm.tool_parsers.utils, "flat_namespace_tool_name"):  # since 0.26
         assert names == ["add", "maths__add"]
     else:
@@ -62,11 +63,11 @@ def test_tools_in_a_namespace_are_called_by_the_names_that_are_shown(hf_tokenize
     assert got.calls == [(names[-1], ONE_TWO)]
 
 
-def _functions(tokenizer: Any, request: Any) -> Any:
-    return make_parser(tokenizer, "toolwire_hermes", request).tool_parser._read(request).functions
+def functions(request: Any) -> Any:
+    return read_functions(vllm_api.load().contract.function_tools(request.tools))
 
 
-def test_hosted_tools_are_not_called(hf_tokenizer: Any) -> None:
+def test_hosted_tools_are_not_called() -> None:
     request = responses_request([])
     request.tools = (
         type(request)
@@ -75,7 +76,7 @@ def test_hosted_tools_are_not_called(hf_tokenizer: Any) -> None:
         )
         .tools
     )
-    assert not _functions(hf_tokenizer, request)
+    assert not functions(request)
 
 
 # -- a release that nobody has tested --------------------------------------------------------------

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import openai
@@ -21,7 +20,6 @@ from engine_server import EngineServer
 from tokenizers import Tokenizer
 from toolwire.engines.vllm import api as vllm_api
 from toolwire.engines.vllm import since_0_24
-from toolwire.engines.vllm.adapter import parser_class
 from vllm.tool_parsers import utils
 from vllm_driving import (
     HAS_LEVELS,
@@ -88,12 +86,8 @@ def allowed(tokenizer: Any, request: Any, level: str = "auto") -> set[str] | Non
 
 def set_level(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The operator's level, in a release that has no flag for it."""
-    if HAS_LEVELS:
-        return
-    monkeypatch.setenv(since_0_24.LEVEL, level)
-    api = vllm_api.load()
-    contract = since_0_24.contract(api.ToolParser, utils)
-    monkeypatch.setattr(parser_class("hermes"), "_api", replace(api, contract=contract))
+    if not HAS_LEVELS:
+        monkeypatch.setenv(since_0_24.LEVEL, level)
 
 
 @pytest.mark.parametrize("make", [chat_request, responses_request])
