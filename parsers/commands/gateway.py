@@ -65,6 +65,10 @@ _KeepAlive = Annotated[
     typer.Option(min=0, help="Seconds after which a silent stream gets a comment; 0: never."),
 ]
 _Ids = Annotated[str, typer.Option(help="Ids of calls found in the text: random or sequential.")]
+_Messages = Annotated[
+    str,
+    typer.Option(help="/v1/messages: translate it to Chat Completions, native (never), or auto."),
+]
 _Repair = Annotated[
     str,
     typer.Option(
@@ -118,6 +122,7 @@ def gateway(
     mode: _Mode = "verified",
     emit: _Emit = "finish",
     ids: _Ids = "random",
+    messages: _Messages = "auto",
     requests: _Requests = "strict",
     names: _Names = "keep",
     keep_alive: _KeepAlive = DEFAULT_KEEP_ALIVE,
@@ -153,7 +158,7 @@ def gateway(
         read_timeout=read_timeout,
     )
     said: dict[str, str | float | None] = {"FORMAT": format, "MODE": mode, "EMIT": emit, "IDS": ids}
-    said |= {"REQUESTS": requests, "NAMES": names, "KEEP_ALIVE": keep_alive}
+    said |= {"MESSAGES": messages, "REQUESTS": requests, "NAMES": names, "KEEP_ALIVE": keep_alive}
     said |= {"REPAIR": repair or None}
     sizes = {"BODY": max_body_mib, "EXCHANGE": max_exchange_mib, "HELD": max_held_mib}
     said |= {f"MAX_{name}": size * MIB for name, size in sizes.items()}

@@ -8,14 +8,24 @@ whatever else the upstream has to say comes as an error event.
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import anyio
 
 from . import metrics
-from .asgi import Message, Send, UpstreamDied, send_json
+from .asgi import Message, Refused, Send, UpstreamDied, send_json
 from .budget import Account, OverBudget
 from .capture import Capture
-from .exchange import Plan, StreamSession, answer_whole, failure, late_error
+from .exchange import (
+    Plan,
+    StreamSession,
+    answer_error,
+    answer_whole,
+    error_answer,
+    failure,
+    late_error,
+)
+from .messages_route import MESSAGES, NO_ROUTE
 from .settings import Settings
 from .sse import dump
 
@@ -38,14 +48,14 @@ class Answer:
         account: Account,
         started: float,
     ) -> None:
-        self._plan = plan
+        self.plan = plan
         self._account = account
         self._settings = settings
         self._capture = capture
         self._send = send
         self._started = started
         self._start: Message = {}
-        self._status = 0
+        self.status = 0  # the upstream's
         self._how = self._pass  # what is done with the parts of the body
         self._whole = bytearray()
         self._stream: StreamSession | None = None
@@ -57,6 +67,8 @@ class Answer:
         self._last_sent = time.monotonic()
         self._asked_again = False
         self.again = False  # the upstream refused, and there is another way to ask
+        self.may_be_missing = False  # a 404 or 405 is no answer yet: there is another way to ask
+        self.is_missing = False
 
     async def take(self, message: Message) -> None:
         kind = message["type"]
@@ -68,32 +80,45 @@ class Answer:
             await self._send(message)
 
     async def _begin(self, message: Message) -> None:
-        if message["status"] == 400 and self._plan.second is not None and not self._asked_again:
+        if message["status"] == 400 and self.plan.second is not None and not self._asked_again:
             self.again = self._asked_again = True
             self._how = self._ignore
             return
         self._start = message
-        self._status = message["status"]
-        if self._asked_again and self._status == 200:
+        self.status = message["status"]
+        self.is_missing = self.may_be_missing and self.status in NO_ROUTE
+        if self.is_missing:
+            self._how = self._ignore
+            return
+        if self._asked_again and self.status == 200:
             metrics.REPAIRED.labels("tools").inc()
-        metrics.FIRST_BYTE.labels(self._plan.route).observe(time.perf_counter() - self._started)
+        metrics.FIRST_BYTE.labels(self.plan.route).observe(time.perf_counter() - self._started)
         headers = {name.lower(): value for name, value in message.get("headers", ())}
         content = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
         encoded = headers.get(b"content-encoding", b"identity").strip().lower() != b"identity"
-        fit = self._status == 200 and not encoded
+        fit = self.status == 200 and not encoded
         self._how = self._pass
         if fit and content == _STREAM:
-            self._stream = StreamSession(self._plan, self._settings, self._capture, self._account)
+            self._stream = StreamSession(self.plan, self._settings, self._capture, self._account)
             self._how = self._pass_stream
             self._is_stream = True
             metrics.OPEN_STREAMS.inc()
             message = _with_length(message, None)
         elif self._promised is not None:
             self._how = self._collect_error
-        elif fit and content == b"application/json":
+        elif content == b"application/json" and (fit or self._says_errors(encoded)):
             self._how = self._collect
             return
         await self._send_start(message)
+
+    def _says_errors(self, encoded: bool) -> bool:
+        """Whether an error has to be said in the client's own way."""
+        return self.plan.api in MESSAGES and self.status != 200 and not encoded
+
+    def start_over(self, plan: Plan) -> None:
+        """The app is asked in another way, and what it answered so far is none."""
+        self.plan = plan
+        self.may_be_missing = self.is_missing = False
 
     async def _send_start(self, message: Message) -> None:
         self._begun = True
@@ -162,11 +187,15 @@ class Answer:
             self._account.hold(len(self._whole) + len(body))
         except OverBudget as error:
             self._let_go()
-            await self._answer_error(error.status, str(error), "over_budget")
+            await self._answer_error(error.status, failure(str(error), "over_budget"))
             return
         self._whole += body
         if not more:
-            out = answer_whole(self._plan, bytes(self._whole), self._capture)
+            whole = bytes(self._whole)
+            if self.status == 200:
+                out = answer_whole(self.plan, whole, self._capture)
+            else:
+                out = answer_error(self.plan, self.status, whole)
             self._whole.clear()
             self._account.count(len(out))
             await self._send_start(_with_length(self._start, len(out)))
@@ -187,24 +216,30 @@ class Answer:
         if len(self._whole) < _MAX_ERROR:
             self._whole += body
         if not more:
-            await self._pass(late_error(self._plan, self._status, bytes(self._whole)), False)
+            await self._pass(late_error(self.plan, self.status, bytes(self._whole)), False)
             self._whole.clear()
 
-    async def _answer_error(self, status: int, message: str, kind: str = "upstream_error") -> None:
-        self._status = status
+    async def _answer_error(
+        self, status: int, body: Any, headers: list[tuple[bytes, bytes]] | None = None
+    ) -> None:
+        self.status = status
         if self._promised is not None:
             await self._send_start({})
-            await self._pass(late_error(self._plan, status, dump(failure(message, kind))), False)
+            await self._pass(late_error(self.plan, status, dump(body)), False)
             return
         self._begun = self._ended = True
-        await send_json(self._send, status, failure(message, kind))
+        await send_json(self._send, status, error_answer(self.plan, status, body), headers)
+
+    async def refuse(self, refused: Refused) -> None:
+        """The request can't be asked in the only way that is left."""
+        await self._answer_error(refused.status, refused.body, refused.headers)
 
     async def die(self, why: str) -> None:
         """The upstream broke off in the middle of its answer."""
         if self._stream is not None:
             await self._pass(self._stream.die(why), False)
         elif not self._begun or (self._promised is not None and not self._ended):
-            await self._answer_error(502, why)
+            await self._answer_error(502, failure(why))
         elif not self._ended:
             raise UpstreamDied(why)  # the server cuts the connection: the client must notice
 
@@ -214,8 +249,8 @@ class Answer:
             self._stream.abandon()
         if self._is_stream:
             metrics.OPEN_STREAMS.dec()
-        metrics.REQUESTS.labels(self._plan.route, self._status or "none").inc()
-        metrics.SECONDS.labels(self._plan.route).observe(time.perf_counter() - self._started)
+        metrics.REQUESTS.labels(self.plan.route, self.status or "none").inc()
+        metrics.SECONDS.labels(self.plan.route).observe(time.perf_counter() - self._started)
 
 
 def _with_length(start: Message, length: int | None) -> Message:

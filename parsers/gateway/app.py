@@ -69,6 +69,7 @@ def create_app(upstream: UpstreamSettings, settings: Settings | None = None) -> 
             Route("/healthz", _healthz),
             Route("/proxy/chat/completions", proxy, methods=["POST"]),
             Route("/proxy/responses", proxy, methods=["POST"]),
+            Route("/proxy/messages", proxy, methods=["POST"]),
             Route("/v1/{path:path}", proxy),
         ],
         lifespan=lifespan,

@@ -7,13 +7,12 @@ the answer as the plan says.
 from __future__ import annotations
 
 import logging
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from ..openai.normalize import Finding, Policy, normalize_response
+from ..openai.normalize import Finding, Policy
 from ..openai.problems import failure as failure
 from ..openai.repair import read_repairs
 from ..openai.request import read_request
@@ -22,9 +21,10 @@ from ..openai.stream_normalize import ChatStream
 from . import metrics
 from .budget import Account, Budget, in_mib
 from .capture import Capture, Recorder, known_tools
+from .dialects import DIALECTS
+from .messages_errors import as_messages_error, error_bytes
+from .messages_route import MESSAGES, TRANSLATED, TRANSLATED_ROUTE
 from .preparing import Prepared, prepare
-from .responses import normalize_output
-from .responses_stream import ENDS, ResponsesStream, error_event
 from .settings import Settings
 from .sse import DONE, EventSplitter, ServerEvent, dump, frame, load_answer, load_object
 
@@ -33,12 +33,11 @@ Json = dict[str, Any]
 #: How many findings of one answer are written into the log.
 _LOGGED = 20
 
-#: In an event that can't be read: it may hold a call.
-_CALL = re.compile(rb"tool_calls|function_call")
 _DONE = b"data: " + DONE + b"\n\n"
 _ENDINGS = (b"\n\n", b"\n\r\n", b"\r\r")
 _FAILED = "The upstream reported an error"
 _UNREADABLE = "The upstream sent a call in an event that can't be read"
+_NOT_TRANSLATED = "The upstream sent an event that is too long to be translated"
 
 _log = logging.getLogger("toolwire.gateway")
 
@@ -48,7 +47,7 @@ class Plan:
     """A request that may go on, and how its answer is to be treated."""
 
     route: str
-    api: str
+    api: str  # of the answer: `chat`, `responses`, `messages`, or `translated` (from Chat to Messages)
     body: bytes
     policy: Policy
     weight: int = 0  # the bytes that the policy takes, beside the body
@@ -71,7 +70,7 @@ def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal
     if not isinstance(prepared, Prepared):
         return Refusal(400, prepared)
     body = prepared.body
-    request = read_request(body, api)
+    request = read_request(body, "chat" if api in MESSAGES else api)
     policy = Policy(
         format=settings.format,
         request=request,
@@ -115,10 +114,12 @@ def late_error(plan: Plan, status: int, body: bytes) -> bytes:
     error = answer.get("error")
     told = error.get("message") if isinstance(error, dict) else error
     message = told if isinstance(told, str) else f"The upstream answered {status}, and no stream"
-    if plan.api == "responses":
-        return frame(failure(message) | error_event(message), "error")
-    kept = error if isinstance(error, dict) else {}
-    return frame({"error": failure(message)["error"] | {"code": status} | kept}, "error")
+    return frame(DIALECTS[plan.api].late(answer, message, status), "error")
+
+
+def error_answer(plan: Plan, status: int, body: Json) -> Json:
+    """The body of an error of the gateway's own, in the shape that the client knows."""
+    return as_messages_error(body, status) if plan.api in MESSAGES else body
 
 
 def recorder_for(plan: Plan, stage: str, capture: Capture | None) -> Recorder | None:
@@ -126,7 +127,8 @@ def recorder_for(plan: Plan, stage: str, capture: Capture | None) -> Recorder | 
     if capture is None:
         return None
     format = str(plan.policy.format or "") or None
-    return Recorder(plan.route, stage, format, known_tools(plan.policy.request))
+    route = TRANSLATED_ROUTE if plan.api == TRANSLATED else plan.route
+    return Recorder(route, stage, format, known_tools(plan.policy.request))
 
 
 def _account(
@@ -153,8 +155,7 @@ def answer_whole(plan: Plan, raw: bytes, capture: Capture | None) -> bytes:
     response, fit = load_answer(raw)
     if response is None:
         return raw
-    normalize = normalize_response if plan.api == "chat" else normalize_output
-    normal, findings, calls = normalize(response, plan.policy)
+    normal, findings, calls = DIALECTS[plan.api].whole(response, plan.policy)
     sent = raw if normal is response and fit else dump(normal)
     recorder = recorder_for(plan, "whole", capture) if calls or findings else None
     if recorder is not None:
@@ -164,17 +165,9 @@ def answer_whole(plan: Plan, raw: bytes, capture: Capture | None) -> bytes:
     return sent
 
 
-class _Normalizer(Protocol):
-    """What `ChatStream` and `ResponsesStream` have in common."""
-
-    @property
-    def findings(self) -> list[Finding]: ...
-    @property
-    def calls(self) -> int: ...
-    @property
-    def held(self) -> int: ...
-    def feed(self, chunk: Json, /) -> list[Json]: ...
-    def finish(self, *, died: bool = False) -> list[Json]: ...
+def answer_error(plan: Plan, status: int, raw: bytes) -> bytes:
+    """The body of an answer that is an error, in the shape that the client knows."""
+    return error_bytes(raw, status) if plan.api in MESSAGES else raw
 
 
 class StreamSession:
@@ -191,14 +184,10 @@ class StreamSession:
         capture: Capture | None,
         account: Account | None = None,
     ) -> None:
-        self._named = plan.api == "responses"
+        self._dialect = DIALECTS[plan.api]
         self._account = account or Budget(sys.maxsize).account()
         self._splitter = EventSplitter(min(settings.max_event, settings.max_exchange // 2))
-        self._normalizer: _Normalizer = (
-            ResponsesStream(plan.policy, settings.mode, settings.emit)
-            if self._named
-            else ChatStream(plan.policy, settings.mode, settings.emit)
-        )
+        self._normalizer = self._dialect.stream(plan.policy, settings.mode, settings.emit)
         self._capture = capture
         self._recorder = recorder_for(plan, "stream", capture)
         self._reasoning = False  # whether thoughts went by
@@ -252,10 +241,7 @@ class StreamSession:
         return last
 
     def _error(self, message: str, kind: str = "upstream_error") -> bytes:
-        error = failure(message, kind)
-        if self._named:
-            error |= error_event(message, kind)
-        return frame(error, "error")
+        return frame(self._dialect.error(message, kind), "error")
 
     def abandon(self) -> None:
         """The client is gone: what was found so far still counts."""
@@ -287,6 +273,7 @@ class StreamSession:
 
     def _pieces(self, event: ServerEvent) -> list[bytes]:
         """What one event becomes; its own bytes where it needs no change."""
+        dialect = self._dialect
         if self._failed:
             return []  # nothing counts behind an error
         if event.too_long:
@@ -297,18 +284,19 @@ class StreamSession:
             self._done = True
             last = self._finish_normally()
             self._failed = any(_is_error(chunk) for chunk in last)
-            plain = (
-                event.raw if event.data == DONE else _DONE
-            )  # clients look for it as it should be
-            return self._frames(last) + ([] if self._failed else [plain])
+            # Clients look for it as it should be.
+            plain = event.raw if event.data == DONE else _DONE
+            unsaid = self._failed or dialect.translates
+            return self._frames(last) + ([] if unsaid else [plain])
         chunk, fit = load_answer(event.data)
-        if chunk is None or (not self._named and "choices" not in chunk and event.named_error):
+        if chunk is None or (dialect.reads_chat and "choices" not in chunk and event.named_error):
             return self._odd_pieces(event, chunk)
-        if self._named and chunk.get("type") in ENDS:
-            self._done = True
-        if not self._named and chunk.get("error"):
+        if dialect.reads_chat and chunk.get("error"):
             self._failed = self._done = True
         out = self._normalizer.feed(chunk)
+        if any(one.get("type") in dialect.ends for one in out):
+            self._done = True
+            self._failed = self._failed or (dialect.speaks_messages and any(map(_is_error, out)))
         self._reasoning = self._reasoning or any(map(metrics.has_reasoning, out))
         return [event.raw if one is chunk and fit else self._frame(one) for one in out]
 
@@ -319,29 +307,37 @@ class StreamSession:
 
     def _odd_pieces(self, event: ServerEvent, chunk: Json | None) -> list[bytes]:
         """An event that is no chunk: an error that not every client would notice, or anything else."""
-        if event.named_error:
-            pieces = [*self._last_words(), event.raw]
-            self._failed = self._done = True
-            return pieces if chunk and chunk.get("error") else [*pieces, self._error(_FAILED)]
-        return self._pass_unread(event)
+        if not event.named_error:
+            return self._pass_unread(event)
+        pieces = self._last_words()
+        self._failed = self._done = True
+        if self._dialect.translates:
+            return [*pieces, frame(as_messages_error(chunk or failure(_FAILED)), "error")]
+        pieces.append(event.raw)
+        return pieces if chunk and chunk.get("error") else [*pieces, self._error(_FAILED)]
 
     def _pass_unread(self, event: ServerEvent) -> list[bytes]:
         """The bytes of an event that can't be read, unless there is a call in it: that can't be checked,
         so the client is told."""
         seen = self._tail + event.raw
         self._tail = b"" if not event.too_long or event.raw.endswith(_ENDINGS) else event.raw[-16:]
-        if not _CALL.search(seen):
-            return [event.raw]
+        translates = self._dialect.translates
+        has_call = self._dialect.calls.search(seen) is not None
+        if not has_call and not (translates and event.too_long):
+            return [] if translates else [event.raw]
         self._normalizer.finish(died=True)
         self._failed = self._done = True
         begun = event.too_long and len(seen) > len(event.raw)  # some of it was sent
-        return [b"\n\n" if begun else b"", self._error(_UNREADABLE)]
+        return [
+            b"\n\n" if begun else b"",
+            self._error(_UNREADABLE if has_call else _NOT_TRANSLATED),
+        ]
 
     def _frames(self, chunks: list[Json]) -> list[bytes]:
         return [self._frame(chunk) for chunk in chunks]
 
     def _frame(self, chunk: Json) -> bytes:
-        if self._named:
+        if self._dialect.named:
             return frame(chunk, str(chunk.get("type")))
         return frame(chunk, "error" if chunk.get("error") else None)
 

@@ -60,8 +60,10 @@ def count(stage: str, findings: Iterable[Finding], calls: int, reasoning: bool =
 
 
 def has_reasoning(answer: dict[str, Any]) -> bool:
-    """Whether there are thoughts in a whole answer, or in a chunk of a stream, of either API."""
+    """Whether there are thoughts in a whole answer, or in a chunk of a stream, of any API."""
     kind = answer.get("type")
+    if kind in ("message", "content_block_delta"):
+        return _has_thinking(answer)
     if isinstance(kind, str):
         return kind.startswith("response.reasoning") and bool(answer.get("delta"))
     choices, items = answer.get("choices"), answer.get("output")
@@ -71,3 +73,10 @@ def has_reasoning(answer: dict[str, Any]) -> bool:
             return True
     listed = items if isinstance(items, list) else ()
     return any(isinstance(item, dict) and item.get("type") == "reasoning" for item in listed)
+
+
+def _has_thinking(answer: dict[str, Any]) -> bool:
+    """The same for a message of Anthropic's API, or a piece of one."""
+    content = answer.get("content")
+    said = [*(content if isinstance(content, list) else ()), answer.get("delta")]
+    return any(isinstance(one, dict) and bool(one.get("thinking")) for one in said)

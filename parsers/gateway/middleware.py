@@ -33,13 +33,17 @@ from .asgi import (
 from .budget import Account, Budget
 from .capture import Capture
 from .exchange import Plan, Refusal, failure, plan
+from .messages_errors import as_messages_error
+from .messages_route import MESSAGES, NATIVE, TRANSLATED, MessagesRoute, chat_scope
 from .settings import Settings
 
 ROUTES = {
     "/v1/chat/completions": "chat",
     "/v1/responses": "responses",
+    "/v1/messages": NATIVE,
     "/proxy/chat/completions": "chat",
     "/proxy/responses": "responses",
+    "/proxy/messages": NATIVE,
 }
 #: What all other paths of the API are counted as: clients must not be able to make up labels.
 OTHER_ROUTES = "/v1/*"
@@ -66,6 +70,7 @@ class ToolCallMiddleware:
         self.app = app
         self.settings = settings or Settings.from_environment()
         self.budget = budget or Budget(self.settings.max_held)
+        self.messages = MessagesRoute(self.settings.messages)
         self.capture: Capture | None = None
         if self.settings.admin_key:
             self.capture = Capture(self.settings.debug_max, self.settings.debug_bytes)
@@ -106,48 +111,72 @@ class ToolCallMiddleware:
         started = time.perf_counter()
         with self.budget.account() as request:
             try:
-                planned = await self._plan(scope, receive, path, request)
+                raw = await read_body(scope, receive, self.settings.max_body, request)
+                planned = await self._plan(path, self.messages.api(ROUTES[path]), raw, request)
+                del raw  # what goes on is in the plan
             except Refused as refused:
-                await send_json(send, refused.status, refused.body, refused.headers)
+                body = refused.body
+                if ROUTES[path] in MESSAGES:
+                    body = as_messages_error(body, refused.status)
+                await send_json(send, refused.status, body, refused.headers)
                 metrics.REQUESTS.labels(path, refused.status).inc()
                 return
             except ClientGone:
                 return
             with self.budget.account(self.settings.max_exchange) as account:
                 answer = Answer(planned, self.settings, self.capture, send, account, started)
+                answer.may_be_missing = self.messages.may_be_missing(planned.api)
                 try:
-                    await self._answer(scope, receive, planned, answer)
+                    await self._answer(scope, receive, answer, request)
+                except Refused as refused:
+                    await answer.refuse(refused)
                 except UpstreamDied as error:
                     await answer.die(str(error))
                 finally:
                     answer.close()
 
-    async def _answer(self, scope: Scope, receive: Receive, planned: Plan, answer: Answer) -> None:
+    async def _answer(
+        self, scope: Scope, receive: Receive, answer: Answer, request: Account
+    ) -> None:
         """Has the app answer. A client that waits for a stream hears something meanwhile."""
-        if not planned.stream or not self.settings.keep_alive:
-            await self._ask(scope, receive, planned, answer)
+        if not answer.plan.stream or not self.settings.keep_alive:
+            await self._ask(scope, receive, answer, request)
             return
         raised: Exception | None = None
         async with create_task_group() as group:
             group.start_soon(answer.keep_alive)
             try:
-                await self._ask(scope, receive, planned, answer)
+                await self._ask(scope, receive, answer, request)
             except Exception as error:  # noqa: BLE001 - it goes on as it is, not as one of a group
                 raised = error
             group.cancel_scope.cancel()
         if raised is not None:
             raise raised
 
-    async def _ask(self, scope: Scope, receive: Receive, planned: Plan, answer: Answer) -> None:
-        body: bytes | None = planned.body
+    async def _ask(self, scope: Scope, receive: Receive, answer: Answer, request: Account) -> None:
+        """Asks; and asks in another way where the app does not know the Messages API, or refuses."""
+        body: bytes | None = answer.plan.body
         while body is not None:
-            inner = dict(scope) | {"headers": _headers_for(scope, body), MARK: True}
-            await self.app(inner, _Replay(body, receive), answer.take)
-            body, answer.again = planned.second if answer.again else None, False
+            await self._hand_on(scope, receive, answer, body)
+            self.messages.learn(answer.plan.api, answer.status)
+            if answer.is_missing:
+                planned = await self._plan(answer.plan.route, TRANSLATED, body, request)
+                answer.start_over(planned)
+                body = planned.body
+            else:
+                body, answer.again = answer.plan.second if answer.again else None, False
 
-    async def _plan(self, scope: Scope, receive: Receive, path: str, account: Account) -> Plan:
-        raw = await read_body(scope, receive, self.settings.max_body, account)
-        asked = (path, ROUTES[path], raw, self.settings)
+    async def _hand_on(self, scope: Scope, receive: Receive, answer: Answer, body: bytes) -> None:
+        scope = chat_scope(scope) if answer.plan.api == TRANSLATED else scope
+        inner = dict(scope) | {"headers": _headers_for(scope, body), MARK: True}
+        try:
+            await self.app(inner, _Replay(body, receive), answer.take)
+        except UpstreamDied:
+            if not answer.is_missing:  # nobody wants to know the rest of what is no answer
+                raise
+
+    async def _plan(self, path: str, api: str, raw: bytes, account: Account) -> Plan:
+        asked = (path, api, raw, self.settings)
         # A large request takes a while to check; other clients must not wait for that.
         planned = plan(*asked) if len(raw) < _LARGE else await to_thread.run_sync(plan, *asked)
         if isinstance(planned, Refusal):

@@ -3,6 +3,10 @@
 `strict` refuses what the specification forbids, `repair` puts right what can be put right without
 changing its meaning, `pass` touches nothing. What the gateway itself handed out is never refused: in
 `live` it may have passed on arguments that turned out to be no JSON.
+
+A request of the Messages API is read as the Chat request that it means. To an upstream that knows the
+API it goes on as it came, for that to judge; to others it goes translated, and then all of this is about
+the Chat request. What can't be translated is refused, also where everything else is let through.
 """
 
 from __future__ import annotations
@@ -12,9 +16,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..openai.checks import Problem, check_request, error_body, translate_legacy
+from ..openai.checks import Problem, check_messages, check_request, error_body, translate_legacy
 from ..openai.name_mangling import mangle_names
 from ..openai.request_repair import drop_odd_tools, has_odd_tools, repair_arguments, repair_request
+from .messages_errors import problems_error
+from .messages_request import chat_request
+from .messages_route import MESSAGES, NATIVE
 from .settings import Settings
 from .sse import MAX_DEPTH, dump, load_answer, load_object
 
@@ -38,6 +45,8 @@ class Prepared:
 def prepare(raw: bytes, api: str, settings: Settings) -> Prepared | Json:
     """The request as it goes on, or the body of the answer that refuses it."""
     body = load_object(raw)
+    if api in MESSAGES:
+        return _prepare_messages(raw, body, api, settings)
     if settings.requests == "pass":
         return Prepared(body or {}, raw)
     if body is None:
@@ -52,6 +61,40 @@ def prepare(raw: bytes, api: str, settings: Settings) -> Prepared | Json:
     second = _second(raw, api, settings) if repairs and has_odd_tools(body) else None
     sent = dump(_written(raw, api, settings)) if changed else raw
     return Prepared(body, sent, second, names, repaired)
+
+
+def _prepare_messages(
+    raw: bytes, body: Json | None, api: str, settings: Settings
+) -> Prepared | Json:
+    """The same for a request of the Messages API."""
+    if body is None and (api != NATIVE or settings.requests != "pass"):
+        return problems_error([Problem("", _NO_OBJECT)])
+    request = chat_request(body or {})
+    if api == NATIVE:
+        return Prepared(request.body, raw)
+    if request.problems:
+        return problems_error(request.problems)
+    written = chat_request(load_answer(raw)[0] or {})  # with its numbers as they were written
+    if settings.requests == "pass":
+        return Prepared(request.body, dump(written.body))
+    before = written.body["messages"]
+    names, repaired = _put_right(written.body, "chat", settings)
+    _put_right(request.body, "chat", settings)
+    after = written.body["messages"]
+    # Their tools are looked at while they are translated: the limits of OpenAI's API are none here.
+    problems = check_messages(after)
+    if problems:
+        sources = {id(m): source for m, source in zip(before, written.sources, strict=True)}
+        told = tuple(sources.get(id(message), -1) for message in after)
+        hopeless = settings.requests == "repair" or not _repairable_messages(raw)
+        return problems_error(problems, told, None if hopeless else HINT)
+    return Prepared(request.body, dump(written.body), None, names, repaired)
+
+
+def _repairable_messages(raw: bytes) -> bool:
+    body = chat_request(load_answer(raw)[0] or {}).body
+    repair_request(body, "chat")
+    return not check_messages(body["messages"])
 
 
 #: What is counted and goes on as it came.

@@ -22,7 +22,7 @@ from .responses import MAX_TEXTS, Json, is_call, is_text, normal_item, text_item
 from .responses_held import HeldItem
 from .responses_text import AnswerText
 
-ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
+ENDS = ("response.completed", "response.incomplete", "response.failed")
 NO_END = "The upstream's answer ended without its last event"
 _TEXT = "response.output_text"
 _ARGUMENTS = "response.function_call_arguments"

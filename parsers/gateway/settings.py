@@ -13,6 +13,7 @@ from ..openai.repair import VARIABLE as REPAIR
 from ..openai.repair import read_repairs
 from ..openai.stream_normalize import EMITS, MODES
 from .budget import MIB
+from .messages_route import WAYS
 
 DEFAULT_MAX_BODY = 32 * MIB
 DEFAULT_MAX_EXCHANGE = 16 * MIB
@@ -32,6 +33,7 @@ class Settings:
     mode: str = "verified"
     emit: str = "finish"  # when verified calls go out: with the finish reason, or once `complete`
     repair: str = ""  # what may be done to calls: `coerce`, `names`, or both with a comma
+    messages: str = "auto"  # `/v1/messages`: `translate` it to Chat, `native`, or find out
     ids: str = "random"  # of calls found in the text: `call_…`, or `sequential`: `Search_0`
     requests: str = "strict"  # what is done with requests that the specification forbids
     names: str = "keep"  # … or `mangle` those of tools that some servers refuse
@@ -50,6 +52,7 @@ class Settings:
         for name, value, known in (
             ("mode", self.mode, MODES),
             ("emit", self.emit, EMITS),
+            ("messages", self.messages, WAYS),
             ("ids", self.ids, IDS),
             ("requests", self.requests, REQUESTS),
             ("names", self.names, NAMES),
@@ -69,6 +72,7 @@ class Settings:
             mode=environment.get("TOOLWIRE_MODE") or "verified",
             emit=environment.get("TOOLWIRE_EMIT") or "finish",
             repair=environment.get(REPAIR) or "",
+            messages=environment.get("TOOLWIRE_MESSAGES") or "auto",
             ids=environment.get("TOOLWIRE_IDS") or "random",
             requests=environment.get("TOOLWIRE_REQUESTS") or "strict",
             names=environment.get("TOOLWIRE_NAMES") or "keep",

@@ -17,11 +17,11 @@ from ..events import Arguments, CallEnd, CallStart, Event
 from ..schema.kinds import json_type
 
 #: The finish reasons that say: the model was stopped before it was done.
-CUT_REASONS = frozenset({"length", "content_filter", "abort", "error"})
+CUT_REASONS = ("length", "content_filter", "abort", "error")  # a server may send anything: no set
 #: The one to report for an answer that was cut off and has none.
 CUT = "length"
 
-_DONE_REASONS = frozenset({"stop", "tool_calls", "function_call"})
+_DONE_REASONS = ("stop", "tool_calls", "function_call")
 _CALL_EVENTS = (CallStart, Arguments, CallEnd)
 #: A string, closed or not, or a bracket. Elsewhere a backslash is nothing special.
 _TOKENS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*("?)|[{}\[\]]', re.DOTALL)

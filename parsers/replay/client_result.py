@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..gateway.messages_route import MESSAGES
 from ..gateway.responses_stream import ENDS
 from ..gateway.sse import EventSplitter
 from ..openai import Message, accumulate
@@ -20,7 +21,9 @@ REASONING_DELTAS = ("response.reasoning_text.delta", "response.reasoning_summary
 
 
 def client_result(sent: bytes, api: str) -> Json:
-    """What a client makes of a stream. `api` is `chat` or `responses`."""
+    """What a client makes of a stream. `api` is that of the exchange."""
+    if api in MESSAGES:
+        return _from_messages(sent)
     return _from_responses(sent) if api == "responses" else _from_chat(sent)
 
 
@@ -90,6 +93,24 @@ def _from_responses(sent: bytes) -> Json:
             end = {"type": kind, "output": [_essence(item) for item in listed]}
     result = {"content": "".join(text) or None, "arguments": arguments, "items": items, "end": end}
     return _with_thoughts(result, "".join(thoughts) or None)
+
+
+def _from_messages(sent: bytes) -> Json:
+    blocks: dict[str, Json] = {}
+    end: Json = {}
+    for event in stream_objects(sent):
+        kind, index, delta = event.get("type"), str(event.get("index")), event.get("delta")
+        block = event.get("content_block")
+        if kind == "content_block_start" and isinstance(block, dict):
+            blocks[index] = _essence(block)
+        elif kind == "content_block_delta" and isinstance(delta, dict):
+            grown = blocks.setdefault(index, {})
+            for key in ("text", "thinking", "partial_json"):
+                if isinstance(delta.get(key), str):
+                    grown[key] = str(grown.get(key) or "") + delta[key]
+        elif kind == "message_delta" and isinstance(delta, dict):
+            end = {"stop_reason": delta.get("stop_reason")}
+    return {"content": list(blocks.values()), "end": end}
 
 
 def _essence(item: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import ToolwireError
 from ..gateway.exchange import Plan, StreamSession, answer_whole
+from ..gateway.messages_route import TRANSLATED, TRANSLATED_ROUTE
 from ..gateway.middleware import ROUTES
 from ..gateway.settings import Settings
 from ..openai.normalize import Policy
@@ -16,6 +17,9 @@ from .splits import Splittable
 from .splittable import splittable_answer, splittable_stream
 
 Json = dict[str, Any]
+
+#: By the route that the capture names: which API the captured answer is of.
+_APIS = ROUTES | {TRANSLATED_ROUTE: TRANSLATED}
 
 
 def read_exchange(source: Path) -> Json:
@@ -39,7 +43,7 @@ def _is_exchange(exchange: Json) -> bool:
         exchange.get("stage") in ("whole", "stream")
         and isinstance(raw, list)
         and all(isinstance(chunk, str) for chunk in raw)
-        and exchange.get("route") in ROUTES
+        and exchange.get("route") in _APIS
     )
 
 
@@ -68,4 +72,4 @@ def splittable_parts(
 def _plan(exchange: Json, format: str | None, mode: str) -> tuple[Plan, Settings]:
     settings = Settings(format=format or exchange.get("format"), mode=mode)
     policy = Policy(format=settings.format, request=read_parts(exchange.get("tools")))
-    return Plan(exchange["route"], ROUTES[exchange["route"]], b"", policy), settings
+    return Plan(exchange["route"], _APIS[exchange["route"]], b"", policy), settings

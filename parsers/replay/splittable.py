@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..gateway.exchange import Plan, StreamSession
+from ..gateway.messages_route import NATIVE
 from ..gateway.settings import Settings
 from ..gateway.sse import EventSplitter, ServerEvent, frame, load_object
 from ..openai import DeltaStream, accumulate, parse
@@ -61,12 +62,15 @@ def _splittable_text(text: str, policy: Policy) -> Splittable:
 
 
 def _texts(answer: Json) -> list[str]:
-    """The texts of a whole answer of either API."""
+    """The texts of a whole answer of any API."""
     messages = [c.get("message") for c in _objects(answer.get("choices"))]
     found = [m.get("content") for m in messages if isinstance(m, dict) and not m.get("tool_calls")]
     items = _objects(answer.get("output"))
     if not any(item.get("type") == "function_call" for item in items):
         found += [part.get("text") for item in items for part in _objects(item.get("content"))]
+    blocks = _objects(answer.get("content"))
+    if not any(block.get("type") == "tool_use" for block in blocks):
+        found += [block.get("text") for block in blocks if block.get("type") == "text"]
     return [text for text in found if isinstance(text, str)]
 
 
@@ -106,7 +110,7 @@ class StreamEvents:
     """The events of a stream, whose texts can be split anew."""
 
     def __init__(self, raw: bytes, api: str) -> None:
-        self._named = api == "responses"
+        self._named = api in ("responses", NATIVE)
         self._parts: list[bytes | _TextEvents] = []
         splitter = EventSplitter(len(raw) + 1)
         for event in [*splitter.feed(raw), *splitter.finish()]:
@@ -150,7 +154,7 @@ class StreamEvents:
 def _text_events(chunk: Json, named: bool) -> _TextEvents | None:
     """An event that only carries text, as a run of one; None for any other."""
     if named:
-        return _responses_text_events(chunk)
+        return _responses_text_events(chunk) or _messages_text_events(chunk)
     choices = chunk.get("choices")
     if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
         return None
@@ -194,6 +198,18 @@ def _responses_text_events(event: Json) -> _TextEvents | None:
     key = (kind, *(event.get(place) for place in places))
     same = {k: v for k, v in event.items() if k != "sequence_number"}
     return _TextEvents(key, ("delta",), same, same, [event["delta"]])
+
+
+def _messages_text_events(event: Json) -> _TextEvents | None:
+    delta = event.get("delta")
+    if event.get("type") != "content_block_delta" or not isinstance(delta, dict):
+        return None
+    for kind, member in (("text_delta", "text"), ("input_json_delta", "partial_json")):
+        text = delta.get(member)
+        if delta.get("type") == kind and isinstance(text, str) and text:
+            key = (kind, event.get("index"))
+            return _TextEvents(key, ("delta", member), event, event, [text])
+    return None
 
 
 def _ending(chunk: Json) -> Json | None:

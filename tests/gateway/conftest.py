@@ -70,9 +70,10 @@ class Server:
         self._process.wait()
 
 
-def upstream_server() -> Server:
+def upstream_server(*options: str) -> Server:
     port = free_port()
-    return Server([sys.executable, "-m", "tests.gateway.scripted_upstream", str(port)], port)
+    command = [sys.executable, "-m", "tests.gateway.scripted_upstream", str(port), *options]
+    return Server(command, port)
 
 
 def gateway_server(upstream: Server, *options: str, key: str | None = ADMIN_KEY) -> Server:
@@ -87,6 +88,22 @@ def gateway_server(upstream: Server, *options: str, key: str | None = ADMIN_KEY)
 @pytest.fixture(scope="session")
 def upstream() -> Iterator[Server]:
     server = upstream_server().start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="session")
+def chat_upstream() -> Iterator[Server]:
+    """One that has no `/v1/messages`."""
+    server = upstream_server("no-messages").start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="session")
+def chat_gateway(chat_upstream: Server) -> Iterator[Server]:
+    options = ("--format", "hermes", "--breaker-failures", "1000")
+    server = gateway_server(chat_upstream, *options).start()
     yield server
     server.kill()
 
@@ -130,6 +147,7 @@ def node_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the npm packages that the tests need, installed by name."""
     folder = tmp_path_factory.mktemp("node")
     (folder / "package.json").write_text('{"private": true, "type": "module"}')
-    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "openai", "playwright-core"]
+    command = ["npm", "install", "--silent", "--no-audit", "--no-fund"]
+    command += ["openai", "@anthropic-ai/sdk", "playwright-core"]
     subprocess.run(command, cwd=folder, check=True)
     return folder

@@ -97,6 +97,24 @@ ANSWERS: dict[str, Json] = {
         "deltas": pieces(0, "c1", "get_weather", OSLO),
         "reason": "tool_calls",
     },
+    "array": {
+        "message": {"content": None, "tool_calls": [call("c1", "add", "[1, 2]")]},
+        "deltas": pieces(0, "c1", "add", "[1, 2]"),
+        "reason": "tool_calls",
+    },
+    "think": {
+        "message": {
+            "reasoning_content": "Hm, well.",
+            "content": "So.",
+            "tool_calls": [call("c1", "add", ONE)],
+        },
+        "deltas": [
+            *({"reasoning_content": c} for c in "Hm, well."),
+            *({"content": c} for c in "So."),
+            *pieces(0, "c1", "add", ONE),
+        ],
+        "reason": "tool_calls",
+    },
     "thoughtful": {
         "message": {
             "content": None,

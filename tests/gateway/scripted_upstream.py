@@ -5,7 +5,8 @@ says what happens: the name of an answer in `scripted_answers`, perhaps with `+`
 `>` between them are the answers of one turn: the first, the one after a tool's result, and so on.
 `tell` repeats the last message, `request` the whole request. `given` does what the request's `x_given`
 says: its `head` (seconds to wait before), its `status`, its `type`, and its `body`, a list of texts in
-Latin-1 (so that they can be any bytes) and of seconds to wait.
+Latin-1 (so that they can be any bytes) and of seconds to wait. With `no-messages` behind the port, there
+is no `/v1/messages`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from collections import Counter
 from typing import Any
 
 from .scripted_answers import ANSWERS, OUTPUTS, more, start
+from .scripted_messages import MESSAGES, echoed, message_events, whole_message
+
+ANSWERED = ("/v1/chat/completions", "/v1/responses", "/v1/messages")
 
 seen: Counter[str] = Counter()
 
@@ -44,7 +48,11 @@ async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> boo
     by_name = {name.lower(): value for name, value in headers}
     body = await reader.readexactly(int(by_name.get("content-length", "0")))
     method, target, _ = first.split(" ")
-    if not target.startswith("/v1/chat/completions") and not target.startswith("/v1/responses"):
+    if target.startswith("/v1/messages") and "no-messages" in sys.argv:
+        seen["no such route"] += 1
+        await whole(writer, {"detail": "Not Found"}, 404)
+        return True
+    if target.partition("?")[0] not in ANSWERED:
         models = ["weather>tell", "plain"] if target == "/v1/models" else []
         told = {
             "data": models,
@@ -84,7 +92,10 @@ async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: 
     if name == "given":
         return await given(writer, request)
     if name == "echo":
-        await whole(writer, answer_with({"content": json.dumps(request)}))
+        said = json.dumps(request)
+        native = target.startswith("/v1/messages")
+        made = echoed(said) if native else answer_with({"content": said})
+        await whole(writer, made)
         return True
     if "endless" in faults:
         return await endless(writer, bool(request.get("stream")))
@@ -129,6 +140,8 @@ def answer_with(message: dict[str, Any], reason: str = "stop") -> dict[str, Any]
 def whole_answer(name: str, target: str) -> dict[str, Any]:
     if target.startswith("/v1/responses"):
         return response(OUTPUTS[name])
+    if target.startswith("/v1/messages"):
+        return whole_message(*MESSAGES[name])
     answer = ANSWERS[name]
     return answer_with(answer["message"], answer["reason"])
 
@@ -151,6 +164,8 @@ def stream_bytes(name: str, target: str) -> list[bytes]:
     """The events of a stream, as bytes."""
     if target.startswith("/v1/responses"):
         return [event_bytes(event) for event in response_events(OUTPUTS[name])]
+    if target.startswith("/v1/messages"):
+        return [event_bytes(event) for event in message_events(*MESSAGES[name])]
     return chat_events(ANSWERS[name])
 
 

@@ -13,6 +13,8 @@ from toolwire.gateway.budget import MIB
 from toolwire.gateway.settings import REQUESTS, Limits, Settings
 from toolwire.openai import request_repair
 
+from .conftest import CHECKOUT
+
 WITHOUT = """
 import sys
 sys.modules["{missing}"] = None
@@ -53,8 +55,9 @@ def test_the_limits_that_the_documents_name_are_the_defaults() -> None:
     assert defaults["max_connections"] == limits.connections
     assert settings.keep_alive == 10
     assert (settings.emit, settings.requests, settings.names) == ("finish", "strict", "keep")
-    for name in ("keep_alive", "emit", "requests", "names", "mode", "ids"):
+    for name in ("keep_alive", "emit", "requests", "names", "mode", "ids", "messages"):
         assert defaults[name] == getattr(settings, name)
+    assert "`--messages auto` (the default)" in (CHECKOUT / "parsers/gateway/README.md").read_text()
     named = ("max_exchange_mib", "max_held_mib", "max_body_mib")
     assert tuple(defaults[name] * MIB for name in named) == sizes
 

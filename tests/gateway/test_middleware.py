@@ -21,6 +21,7 @@ from toolwire.gateway import Settings, ToolCallMiddleware, middleware
 from .conftest import PATIENCE
 from .scripted_upstream import stream_bytes, whole_answer
 from .support_gateway import EXPECTED, TOOLS, ask, events
+from .support_messages import ASKED, EXPECTED_MESSAGE, accumulated, parts
 
 KEY = "k1"
 
@@ -117,6 +118,25 @@ def test_an_answer_that_needs_no_change_keeps_its_bytes() -> None:
 def test_responses_are_treated_too() -> None:
     answer = call("POST", "/v1/responses", json={"model": "missing", "input": "?"})
     assert [item["type"] for item in answer.json()["output"]] == ["message"]
+
+
+def test_messages_are_translated_where_the_server_has_no_such_route() -> None:
+    asked = {"model": "text", **ASKED}
+    answer = call("POST", "/v1/messages", json=asked)
+    assert answer.headers["content-length"] == str(len(answer.content))
+    assert parts(answer.json()["content"]) == EXPECTED_MESSAGE["text"][:3]
+    streamed = call("POST", "/v1/messages?beta=true", json=asked | {"stream": True})
+    assert parts(accumulated(events(streamed.text))["content"]) == EXPECTED_MESSAGE["text"][:3]
+    native = call("POST", "/v1/messages", Settings(messages="native"), json=asked)
+    assert native.status_code == 404
+
+
+def test_messages_that_are_refused_say_so_in_their_own_way() -> None:
+    large = call("POST", "/v1/messages", Settings(max_body=10), json=ASKED)
+    assert (large.status_code, large.json()["error"]["type"]) == (413, "request_too_large")
+    refused = call("POST", "/v1/messages", content=b"[]")
+    assert (refused.status_code, refused.json()["type"]) == (400, "error")
+    assert "JSON object" in refused.json()["error"]["message"]
 
 
 def test_what_is_left_alone() -> None:

@@ -13,10 +13,12 @@ import pytest
 from .conftest import Server
 from .scripted_answers import ONE
 from .support_gateway import ASK, EXPECTED, EXPECTED_OUTPUT, FLAT_TOOLS, TOOLS
+from .support_messages import ASKED, EXPECTED_MESSAGE, agent_conversation, agent_tools, parts
 
 pytestmark = pytest.mark.slow
 
 SCRIPT = Path(__file__).with_name("sdk_client.mjs")
+CLAUDE_SCRIPT = Path(__file__).with_name("messages_client.mjs")
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +54,48 @@ def test_responses(got: Any, name: str, how: str) -> None:
     assert found["text"] == text
     assert [tuple(call) for call in found["calls"]] == calls
     assert len(set(found["ids"])) == len(calls)
+
+
+@pytest.fixture(scope="module")
+def claude_got(
+    gateway: Server,
+    chat_gateway: Server,
+    node_modules: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Any:
+    """What the SDK of the Messages API got: an upstream that speaks it, and one that doesn't."""
+    script = shutil.copy(CLAUDE_SCRIPT, node_modules)
+    request = tmp_path_factory.mktemp("claude") / "request.json"
+    agent = {"messages": agent_conversation(), "tools": agent_tools()}
+    asked = {"names": list(EXPECTED_MESSAGE), "asked": ASKED, "agent": agent}
+    request.write_text(json.dumps(asked))
+    got = {}
+    for way, server in (("native", gateway), ("translated", chat_gateway)):
+        run = subprocess.run(
+            ["node", script, server.url, request], capture_output=True, text=True, check=False
+        )
+        assert run.returncode == 0, run.stderr
+        got[way] = json.loads(run.stdout)
+    return got
+
+
+@pytest.mark.parametrize("way", ["native", "translated"])
+@pytest.mark.parametrize("how", ["whole", "streamed"])
+@pytest.mark.parametrize("name", EXPECTED_MESSAGE)
+def test_messages(claude_got: Any, name: str, how: str, way: str) -> None:
+    *wanted, stop = EXPECTED_MESSAGE[name]
+    found = claude_got[way][how][name]
+    assert parts(found["content"]) == tuple(wanted)
+    assert found["stop_reason"] == stop
+    assert (found["usage"]["input_tokens"], found["usage"]["output_tokens"]) == (1, 2)
+
+
+@pytest.mark.parametrize("way", ["native", "translated"])
+def test_messages_of_an_agent(claude_got: Any, way: str) -> None:
+    assert claude_got[way]["loop"] == ["tool_use", "tool_use", "end_turn"]
+    assert claude_got[way]["agent"] == "end_turn"
+    assert "broke off" in claude_got[way]["death"]
+    assert claude_got[way]["status"] == [429, "rate_limit_error"]
 
 
 def test_legacy_functions(got: Any) -> None:

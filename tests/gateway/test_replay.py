@@ -19,15 +19,20 @@ from toolwire.replay.splittable import StreamEvents
 from .scripted_answers import ONE, TEXT_CALL, THOUGHT
 from .scripted_upstream import stream_bytes, whole_answer
 from .support_gateway import EXPECTED, EXPECTED_OUTPUT, TOOLS
+from .support_messages import EXPECTED_MESSAGE
 
 CHAT, RESPONSES = "/v1/chat/completions", "/v1/responses"
-ANSWERS = [(CHAT, name) for name in EXPECTED] + [(RESPONSES, name) for name in EXPECTED_OUTPUT]
+MESSAGES, TRANSLATED = "/v1/messages", "/v1/messages, translated"
+OPENAI = [(CHAT, name) for name in EXPECTED] + [(RESPONSES, name) for name in EXPECTED_OUTPUT]
+ANTHROPIC = [(route, name) for route in (MESSAGES, TRANSLATED) for name in EXPECTED_MESSAGE]
+ANSWERS = OPENAI + ANTHROPIC
 
 
 def exchange(name: str, route: str = CHAT, stage: str = "stream") -> dict[str, Any]:
-    raw = [json.dumps(whole_answer(name, route))]
+    target = CHAT if route == TRANSLATED else route
+    raw = [json.dumps(whole_answer(name, target))]
     if stage == "stream":
-        raw = [event.decode() for event in stream_bytes(name, route)]
+        raw = [event.decode() for event in stream_bytes(name, target)]
     return {"route": route, "stage": stage, "format": "hermes", "tools": TOOLS, "raw": raw}
 
 
@@ -160,14 +165,27 @@ def test_no_split_of_a_text_matters(route: str, name: str, mode: str) -> None:
         assert [d.sentence() for d in find_differences(texts)] == []
 
 
-@pytest.mark.parametrize("route", [CHAT, RESPONSES])
+@pytest.mark.parametrize("route", [CHAT, RESPONSES, MESSAGES, TRANSLATED])
 def test_no_split_of_the_bytes_matters(route: str) -> None:
     (_, octets) = splittable_parts(exchange("text", route))
     assert octets.unit == "byte"
     assert [d.sentence() for d in find_differences([octets])] == []
 
 
-@pytest.mark.parametrize(("route", "name"), ANSWERS)
+@pytest.mark.parametrize(("route", "name"), ANTHROPIC)
+def test_what_a_client_of_messages_gets(route: str, name: str) -> None:
+    sent = "".join(replay_exchange(exchange(name, route))).encode()
+    got = client_result(sent, "messages" if route == MESSAGES else "translated")
+    thoughts, text, calls, reason = EXPECTED_MESSAGE[name]
+    blocks = got["content"]
+    found = [b for b in blocks if b["type"] == "tool_use"]
+    assert [(b["name"], json.loads(b["partial_json"])) for b in found] == calls
+    assert "".join(b.get("text", "") for b in blocks) == text
+    assert "".join(b.get("thinking", "") for b in blocks) == thoughts
+    assert got["end"] == {"stop_reason": reason}
+
+
+@pytest.mark.parametrize(("route", "name"), OPENAI)
 def test_what_a_client_gets(route: str, name: str) -> None:
     """The verdict is over the right thing: what the SDKs' tests expect."""
     sent = "".join(replay_exchange(exchange(name, route))).encode()
