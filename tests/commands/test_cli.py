@@ -176,7 +176,7 @@ def test_a_closed_pipe_is_no_trouble(arguments: list[str]) -> None:
 def test_head() -> None:
     command = f"{sys.executable} -m toolwire.cli formats | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("FORMAT ")
+    assert done.stdout.startswith("FAMILY ")
     assert done.stderr == ""
 
 
