@@ -50,6 +50,7 @@ class Boundaries:
         every = [*tokens, *channels.end]
         self.tokens: Final = Literals(every)
         self.starts: Final = Literals(tokens)
+        self.first: Final = channels.tokens[0]
         self.body: Final = frozenset(channels.body)
         self.end: Final = frozenset(channels.end)
         to = re.escape(channels.recipient)
@@ -136,6 +137,8 @@ class ChannelRun(Run):
         while (token := self._boundaries.starts.here(w, length)) is None:
             yield
         is_for_somebody = token and self._boundaries.recipient.match(w.text, w.pos)
+        if length and token == self._boundaries.first and not is_for_somebody:
+            token = ""  # the header begins there: what stands before it is text
         self.out.content(space[:-1] if is_for_somebody and space[-1:] == " " else space)
         return (yield from self._header(length)) if token else ""
 
@@ -179,13 +182,13 @@ class ChannelRun(Run):
             if token is not None and (found.end() < len(w.text) or w.eof):
                 break
             yield
-        if token in self._boundaries.end and not _NAMES(found[0]):
+        rest = w.text[w.pos + length :]
+        over = not token and (not rest or self._boundaries.tokens.begun(rest))
+        if (over or token in self._boundaries.end) and not _NAMES(found[0]):
             return False  # the header has lost its end: this is a body
         if token:
             pieces.append(w.take(w.pos + length))
-        elif not w.text[w.pos + length :] or self._boundaries.tokens.begun(
-            w.text[w.pos + length :]
-        ):
+        elif over:
             w.take(len(w.text))  # the message ends in a header
         return bool(token)
 

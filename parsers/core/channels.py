@@ -18,7 +18,7 @@ from .shape import check_spellings
 class Channels:
     """The tokens of headers, and what they say."""
 
-    #: the special tokens that a header is made of, with words between them …
+    #: the special tokens that a header is made of, with words between them: what it begins with, …
     tokens: tuple[str, ...]
     #: … and the one that is its last
     body: tuple[str, ...]

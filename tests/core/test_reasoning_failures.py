@@ -245,3 +245,18 @@ def test_where_thoughts_begin(
 ) -> None:
     events = check_all_splits(format, text, TOOLS, "think", pairs_under=0)
     assert whole_summary(events) == (reasoning, content, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("Well<|start|>assistant<|channel|>final<|message|>Yes.", "WellYes."),
+        ("Well.<|start|>assistant<|channel|>final<|message|>Yes.", "Well.Yes."),
+        ("assistant<|channel|>final<|message|>Yes.", "Yes."),  # the prompt ended in <|start|>
+        ("final<|message|>Yes.", "Yes."),  # … or in <|channel|>
+        ("<|channel|>fin", None),  # cut off in a header
+        ('<|channel|>final message|>"Yes', 'final message|>"Yes'),  # … that has lost its end
+    ],
+)
+def test_what_is_a_header_and_what_is_text(text: str, content: str | None) -> None:
+    assert whole_summary(check_all_splits("harmony", text)) == (None, content, [])
