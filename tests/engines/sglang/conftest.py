@@ -62,9 +62,10 @@ def serve(model: Path, log: Path) -> EngineServer:
 
 
 def serve_plainly(model: Path, log: Path) -> EngineServer:
-    """The README's own command, with two HTTP workers and a reasoning parser in front."""
+    """The README's own command, with two HTTP workers and a reasoning parser in front, one for models
+    that think only if they are told to."""
     command = [*pasted("sglang serve", model), *FLAGS]
-    command += ["--tokenizer-worker-num", "2", "--reasoning-parser", "qwen3"]
+    command += ["--tokenizer-worker-num", "2", "--reasoning-parser", "mimo"]
     environment = {
         **ENVIRONMENT,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",

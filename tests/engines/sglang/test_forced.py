@@ -6,7 +6,7 @@ import pytest
 from engine_client import Answer, Asker
 from engine_server import EngineServer
 from forced_calls import LOOK_UP, QUESTION, after_an_example, check, city, closed_tool, room
-from sglang_asking import WAYS, WITHOUT_THOUGHTS, job, named, required
+from sglang_asking import WAYS, job, named, required
 
 LONGEST = 12  # characters of a city's name
 WEATHER = closed_tool("get_weather", {"city": city(LONGEST)})
@@ -65,8 +65,7 @@ def test_strict_in_auto(plain_asker: Asker) -> None:
     weather = closed_tool("get_weather", listed)
     weather["function"]["strict"] = True
     for (answer,) in plain_asker.all(
-        job(way, after_an_example(), [weather], max_tokens=60, extra_body=WITHOUT_THOUGHTS)
-        for way in ("chat", "chat-stream")
+        job(way, after_an_example(), [weather], max_tokens=60) for way in ("chat", "chat-stream")
     ):
         assert len(answer.calls) == 1
         assert check(Answer(calls=answer.calls), [weather]) == ["get_weather"]
@@ -75,7 +74,7 @@ def test_strict_in_auto(plain_asker: Asker) -> None:
 
 def test_one_call_in_auto(plain_asker: Asker) -> None:
     """`parallel_tool_calls: false`: the text ends with the first call."""
-    more = {"parallel_tool_calls": False, "extra_body": WITHOUT_THOUGHTS}
+    more = {"parallel_tool_calls": False}
     for (answer,) in plain_asker.all(
         job(way, after_an_example(), [WEATHER], max_tokens=90, **more)
         for way in ("chat", "chat-stream")

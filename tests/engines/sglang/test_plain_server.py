@@ -115,6 +115,7 @@ def test_a_forced_call_after_thoughts(stream: bool, plain_asker: Asker, model: P
     """The model may think first, and ends that at once here; then the grammar holds it."""
     end = Tokenizer.from_file(str(model / "tokenizer.json")).token_to_id("</think>")
     forced = {**required("chat"), "tools": TOOLS[:1], "max_tokens": 100, "logit_bias": {end: 100}}
+    forced["extra_body"] = {"chat_template_kwargs": {"enable_thinking": True}}
     (got,) = plain_asker.all([asked(stream, **forced)])
     thoughts, content, ((name, arguments),) = got
     assert (thoughts, content, name) == ("", "", "add")
