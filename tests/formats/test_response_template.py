@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import toolwire
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from toolwire import Format, ToolwireError, load_response_template
 from toolwire.formats.tools_for import tools_for
@@ -86,6 +86,9 @@ def same(one: Any, other: Any) -> bool:
 def test_a_family_is_written_and_read(family: str, calls: list[dict[str, Any]]) -> None:
     spec = load_response_template(FAMILIES[family])
     tools = tools_for(pairs(calls))
+    values = json.dumps([value for call in calls for value in call["arguments"].values()])
+    # An element without anything in it may be a text, too, where that is declared beside a list.
+    assume(family != "elements" or not ("[]" in values[1:-1] or "{}" in values))
     text = toolwire.write(spec, calls, tools)
     assert same(ours(spec, text, tools), ("", "", pairs(calls)))
     closed = {"close", "close_pattern"} & set(FAMILIES[family]["fields"]["tool_calls"])
@@ -109,7 +112,9 @@ def test_any_template_is_written_and_read(
         text = thinking["open"] + thoughts + thinking["close"] + text
     expected = (thoughts if thinking else "", said, pairs(calls))
     assert same(ours(spec, text, tools), expected)
-    assert same(theirs(any_template, text, tools), expected)
+    # Where nothing ends the name in the opener's pattern, they take what follows for a part of it.
+    if not str(fields["tool_calls"].get("open_pattern", "")).endswith(")"):
+        assert same(theirs(any_template, text, tools), expected)
 
 
 @each_family
