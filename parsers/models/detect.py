@@ -309,7 +309,7 @@ def _about_tools(setting: Setting, shows_tools: bool, name: str) -> Iterator[str
     if setting.plain:
         yield "It fails where a tool's parameter is an object or a list."
     if name != "tools":
-        yield f"It takes tools as `{name}`, and not as `tools`: engines have to be told to hand them over so."
+        yield f"It takes tools as `{name}`, not as `tools`: tell the engine to hand them over so."
 
 
 def _limits(found: _Found, chosen: str) -> Iterator[str]:

@@ -37,7 +37,7 @@ _WORD = re.compile(r"[A-Za-z]+")
 
 #: What families write before a list of tools, whose models write calls in tokens that it does not show.
 _INTRODUCED = {"List of tools:": "lfm2"}
-#: The tokens around turns by which a family is known, although the template shows neither tools nor calls.
+#: The tokens around turns by which a family is known, where a template shows neither tools nor calls.
 _FAMILY_TURNS = {"<|CHATBOT_TOKEN|>": "command_r"}
 #: Those that many have in common; it has to know by other signs what a tool is.
 _COMMON_TURNS = {"<|im_start|>": "hermes"}
@@ -72,8 +72,10 @@ def told_marker(render: Render, setting: Setting, read_by: str) -> Hint | None:
     prompt = render(setting.question(), setting.tools(CALLS))
     marked = [name for name, plain in _shown(prompt) if plain >= _AS_WRITTEN]
     marked = [name for name in marked if not get_format(name).bare and name != read_by]
-    says = f"It writes calls without a marker, as {read_by} reads them, but tells the model to write {{}}'s."
-    return Hint((marked[0],), says.format(marked[0])) if marked else None
+    if not marked:
+        return None
+    says = f"It writes calls without a marker, as {read_by} reads them"
+    return Hint((marked[0],), f"{says}, but tells the model to write {marked[0]}'s.")
 
 
 def _hints(

@@ -230,7 +230,7 @@ def test_templates_that_refuse_a_switch_are_asked_all_the_same() -> None:
 
 
 def test_a_switch_may_add_to_the_question() -> None:
-    """GLM's `/nothink` stands before the turn: that is no reason to take the turn's head for an opener."""
+    """GLM's `/nothink` stands before the turn. The turn's head is no opener for that."""
     asks = "~ '<|im_end|>\\n'"
     assert asks in chat(_PLAIN)
     text = chat("{{- '\\n' }}" + _THOUGHT + _PLAIN, "{{- '<think></think>' if quiet }}")
