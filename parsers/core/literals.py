@@ -172,6 +172,23 @@ def first_characters(literals: Iterable[str], characters: str = "") -> str:
     return "".join(map(re.escape, sorted({*characters, *[literal[0] for literal in literals]})))
 
 
+def text_without(literals: Iterable[str], characters: str = "") -> str:
+    """A pattern for text, perhaps none, that has none of `characters` in it, and in which none of
+    `literals` begins. What a literal begins with is by itself no reason to stop: the next character
+    tells, unless it is yet to come."""
+    spellings = list(literals)
+    stops = first_characters(spellings, characters)
+    rest = f"[^{stops}]*{POSSESSIVE}" if stops else rf"[\s\S]*{POSSESSIVE}"
+    passed = []
+    for first in sorted({spelling[0] for spelling in spellings} - set(characters)):
+        seconds = {before_gap(s)[1:2] for s in spellings if s[0] == first}
+        if "" not in seconds:
+            passed.append(rf"{re.escape(first)}(?![{first_characters(seconds)}]|\Z)")
+    if not passed:
+        return rest
+    return f"{rest}(?:(?:{'|'.join(passed)}){rest}){{0,{MOST_REPEATS}}}{POSSESSIVE}"
+
+
 def first_of(literals: Iterable[str], characters: str = "") -> re.Pattern[str]:
     """Finds the first of `literals`, or the beginning of one at the end of the text, or a character.
 

@@ -15,8 +15,8 @@ from .literals import (
     Literals,
     beginnings,
     cut_off,
-    first_characters,
     pattern_of,
+    text_without,
 )
 from .reasoning import ReasoningStyle
 from .window import Matches
@@ -145,28 +145,11 @@ def _but_markers(markers: Sequence[tuple[str, str]]) -> str:
 
 
 def _plain(format: Format, stops: Sequence[str], cut_bare: Sequence[str]) -> Matches:
-    first = first_characters(stops)
     if format.shape.heads or not format.bare:
-        return re.compile(_without(stops) if first else r"(?s:.+)").fullmatch
-    line, starts = rf"[^{first}\n]*{POSSESSIVE}", "|".join([format.shape.bare_start, *cut_bare])
+        return re.compile(text_without(stops)).fullmatch
+    line, starts = text_without(stops, "\n"), "|".join([format.shape.bare_start, *cut_bare])
     next_line = rf"\n(?![{INDENT}]*(?:{starts})){line}"
     return re.compile(f"{line}(?:{next_line}){{0,{MOST_REPEATS}}}{POSSESSIVE}").fullmatch
-
-
-def _without(stops: Sequence[str]) -> str:
-    """A pattern for text in which none of these begins. Where one begins like a word, the letter alone
-    is no reason to stop: the next one tells, unless it is yet to come."""
-    rest = f"[^{first_characters(stops)}]"
-    letters = sorted({stop[0] for stop in stops if stop[0].isalnum() and len(stop) > 1})
-    words = []
-    for letter in letters:
-        following = {stop[1:2] for stop in stops if stop[0] == letter}
-        if "" not in following:
-            words.append(rf"{letter}(?![{first_characters(following)}]|\Z)")
-    if not words:
-        return f"{rest}+{POSSESSIVE}"
-    more = f"(?:{'|'.join(words)}){rest}*{POSSESSIVE}"
-    return f"{rest}*{POSSESSIVE}(?:{more}){{0,{MOST_REPEATS}}}{POSSESSIVE}"
 
 
 def _cut_bare_starts(format: Format) -> list[str]:
