@@ -35,8 +35,26 @@ _Upstream = Annotated[
 _Format = Annotated[
     str | None,
     typer.Option(
-        help="Read calls from the text in this format, where the server finds none.",
+        help="Read calls from the text in this format, where the server finds none: a format, any, auto "
+        "(by the model's name), or by model: 'qwen3*=hermes,*=any'.",
         autocompletion=complete_format,
+    ),
+]
+_Tools = Annotated[
+    str,
+    typer.Option(
+        help="auto: as they are, and in the prompt where the server refuses them; prompt; native; "
+        "none: with tool_choice none."
+    ),
+]
+_RetryRequired = Annotated[
+    int,
+    typer.Option(min=0, help="How often is asked again where a call is required, and none came."),
+]
+_Reasoning = Annotated[
+    str,
+    typer.Option(
+        help="Thoughts in the text go to reasoning_content (split), or stay (keep); or off."
     ),
 ]
 _Host = Annotated[str, typer.Option(help="The address to listen on.")]
@@ -122,6 +140,9 @@ def gateway(
     mode: _Mode = "verified",
     emit: _Emit = "finish",
     ids: _Ids = "random",
+    tools: _Tools = "auto",
+    retry_required: _RetryRequired = 0,
+    reasoning: _Reasoning = "split",
     messages: _Messages = "auto",
     requests: _Requests = "strict",
     names: _Names = "keep",
@@ -159,7 +180,8 @@ def gateway(
     )
     said: dict[str, str | float | None] = {"FORMAT": format, "MODE": mode, "EMIT": emit, "IDS": ids}
     said |= {"MESSAGES": messages, "REQUESTS": requests, "NAMES": names, "KEEP_ALIVE": keep_alive}
-    said |= {"REPAIR": repair or None}
+    said |= {"REPAIR": repair or None, "TOOLS": tools, "RETRY_REQUIRED": retry_required}
+    said |= {"REASONING": reasoning}
     sizes = {"BODY": max_body_mib, "EXCHANGE": max_exchange_mib, "HELD": max_held_mib}
     said |= {f"MAX_{name}": size * MIB for name, size in sizes.items()}
     app = create_app(server, _settings(said))

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..errors import ToolwireError
-from ..formats import get_format
 from ..formats.user_files import load_user_formats
 from ..openai.repair import VARIABLE as REPAIR
 from ..openai.repair import read_repairs
 from ..openai.stream_normalize import EMITS, MODES
 from .budget import MIB
+from .by_model import WAYS as TOOLS
+from .by_model import FormatChoice
 from .messages_route import WAYS
 
 DEFAULT_MAX_BODY = 32 * MIB
@@ -23,13 +24,17 @@ DEFAULT_KEEP_ALIVE = 10.0
 IDS = ("random", "sequential")
 REQUESTS = ("strict", "repair", "pass")
 NAMES = ("keep", "mangle")
+REASONING = ("split", "keep", "off")
 
 
 @dataclass(frozen=True, slots=True, repr=False)  # no repr: the key must not get into a log
 class Settings:
     """How answers are treated, and how much of anything is taken in."""
 
-    format: str | None = None  # read calls from the text in this format, where there are no others
+    format: str | None = None  # read calls from the text in this format, or by model: `by_model`
+    tools: str = "auto"  # … `native`, in the `prompt`, or with the choice `none`
+    retry_required: int = 0  # how often is asked again where a call had to come, and none did
+    reasoning: str = "split"  # thoughts in the text: apart, or `keep` them there; or `off`
     mode: str = "verified"
     emit: str = "finish"  # when verified calls go out: with the finish reason, or once `complete`
     repair: str = ""  # what may be done to calls: `coerce`, `names`, or both with a comma
@@ -47,8 +52,7 @@ class Settings:
     debug_bytes: int = 16 * MIB  # … and how much memory they may take together
 
     def __post_init__(self) -> None:
-        if self.format is not None:
-            get_format(self.format)  # says which formats there are, if this is none
+        FormatChoice.parse(self.format)  # says what is wrong with it
         for name, value, known in (
             ("mode", self.mode, MODES),
             ("emit", self.emit, EMITS),
@@ -56,11 +60,22 @@ class Settings:
             ("ids", self.ids, IDS),
             ("requests", self.requests, REQUESTS),
             ("names", self.names, NAMES),
+            ("tools", self.tools, TOOLS),
+            ("reasoning", self.reasoning, REASONING),
         ):
             if value not in known:
                 raise ToolwireError(f"{name} is {value!r}: use one of {', '.join(known)}")
         if not 0 <= self.keep_alive < float("inf"):
             raise ToolwireError(f"keep_alive is {self.keep_alive}: it must be seconds, 0 or more")
+        if self.tools in ("prompt", "none") and not self.format:
+            raise ToolwireError(
+                f"tools is {self.tools!r}: set a format, too, in which calls are read from the text"
+            )
+        if self.tools == "prompt" and self.messages == "native":
+            raise ToolwireError(
+                "tools is 'prompt' and messages 'native': only translated requests can have their tools "
+                "in the prompt"
+            )
         read_repairs(self.repair)  # says which there are, if one of these is none
 
     @classmethod
@@ -76,6 +91,9 @@ class Settings:
             ids=environment.get("TOOLWIRE_IDS") or "random",
             requests=environment.get("TOOLWIRE_REQUESTS") or "strict",
             names=environment.get("TOOLWIRE_NAMES") or "keep",
+            tools=environment.get("TOOLWIRE_TOOLS") or "auto",
+            retry_required=_number(environment, "TOOLWIRE_RETRY_REQUIRED", 0),
+            reasoning=environment.get("TOOLWIRE_REASONING") or "split",
             keep_alive=_seconds(environment, "TOOLWIRE_KEEP_ALIVE", DEFAULT_KEEP_ALIVE),
             max_body=_number(environment, "TOOLWIRE_MAX_BODY", DEFAULT_MAX_BODY),
             max_exchange=_number(environment, "TOOLWIRE_MAX_EXCHANGE", DEFAULT_MAX_EXCHANGE),
