@@ -102,6 +102,7 @@ def plan(
         taken_ids=_ids(body),
         names=prepared.names,
         repair=read_repairs(settings.repair),
+        reasoning=settings.reasoning,
     )
     weight = size_of(request.tools) + size_of(policy.taken_ids) + size_of(policy.names)
     if weight > settings.max_exchange:
