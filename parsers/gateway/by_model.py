@@ -21,7 +21,7 @@ from typing import Any
 from ..errors import ToolwireError
 from ..formats import get_format
 from ..formats.any_format import NAME as ANY
-from ..formats.families import format_of_model
+from ..formats.model_names import format_of_model
 from ..templates import Words, words_for
 
 #: What `--tools` may be.
