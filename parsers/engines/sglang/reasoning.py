@@ -29,10 +29,9 @@ from ...core.parser import EventParser
 from ...core.reasoning import GAP, ReasoningStyle
 from ...events import CallStart, Content, Event, Reasoning
 from ...formats import get_format
-from ...formats.parser import text_only
 from ...openai.constrain import reading_format
 from ...openai.request import Request, read_parts
-from ..thinking import Markers, find_style, styles, switched
+from ..thinking import Markers, find_style, styles, switched, text_format
 from .handover import hand_over
 from .stream import AsText
 
@@ -59,9 +58,11 @@ log = logging.getLogger("sglang.srt.toolwire")
 
 
 class ReasoningDetector(BaseReasoningFormatDetector):  # type: ignore[misc]
-    """Reads thoughts in `style`, which the class of each style sets."""
+    """Reads thoughts in `style`, which the class of each style sets; `text_format` reads an answer where
+    nobody asks for calls."""
 
     style: ReasoningStyle
+    text_format: Format
 
     def __init__(
         self,
@@ -99,6 +100,8 @@ class ReasoningDetector(BaseReasoningFormatDetector):  # type: ignore[misc]
         format, tools = self._calls()
         asked = getattr(self.request, "chat_template_kwargs", None)
         inside = self._inside and switched(asked) is not False
+        if self.text_format.channels is not None:
+            inside = False  # a channel is for the model to open
         self._parser = EventParser(format, tools, self.style, inside)
         return self._parser
 
@@ -106,7 +109,7 @@ class ReasoningDetector(BaseReasoningFormatDetector):  # type: ignore[misc]
         """The format to read calls in, and the tools; none but text where nobody asks for calls."""
         name = self.tool_format() if self._reads_calls else None
         if name is None:
-            return text_only("json"), None
+            return self.text_format, None
         self._hands_over = True
         if self.request is None:
             return get_format(name), None
@@ -213,6 +216,7 @@ def reasoning_class(name: str) -> type[ReasoningDetector]:
         "__module__": __name__,
         "__doc__": f"Reads thoughts in the style {name}.",
         "style": find_style(name),
+        "text_format": text_format(name),
     }
     return type(PREFIX + name, (ReasoningDetector,), members)
 
