@@ -23,6 +23,7 @@ from sglang_driving import make_parser, sglang_tools, take_in
 from shared_reasoning import Got, Thoughts
 from toolwire.engines.sglang import plugin as sglang_plugin
 from toolwire.engines.sglang import reasoning as sglang_reasoning
+from toolwire.engines.thinking import styles
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -201,7 +202,7 @@ def test_kimi_k3_does_not_stop_at_once() -> None:
 def test_every_style_is_a_choice() -> None:
     command_line = argparse.ArgumentParser()
     ServerArgs.add_cli_args(command_line)
-    for name in toolwire.list_reasoning():
+    for name in styles():
         flags = ["--model-path", "model", "--reasoning-parser", f"toolwire_{name}"]
         assert command_line.parse_args(flags).reasoning_parser == f"toolwire_{name}"
 

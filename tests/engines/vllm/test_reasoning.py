@@ -10,7 +10,7 @@ import pytest
 import toolwire
 from engine_cases import ADD_ONE_TWO, ONE_TWO, TOOLS, block
 from shared_reasoning import STEPS, Got, Thoughts
-from toolwire.engines.thinking import styles
+from toolwire.engines.thinking import find_style, styles
 from toolwire.engines.vllm import plugin as vllm_plugin
 from vllm.entrypoints.anthropic.serving import AnthropicServingMessages
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionResponse
@@ -44,7 +44,7 @@ class TestThoughts(Thoughts):
         self, style: str, format: str | None, text: str, inside: bool, tools: Any
     ) -> Iterator[Got]:
         request = chat_request(tools)
-        opener = toolwire.get_reasoning(style).open[0]
+        opener = find_style(style).open[0]
         prompt = self.tokenizer.encode(TURN + (opener if inside else ""))
         parser = f"toolwire_{format}" if format else None
         for size in STEPS:
@@ -146,10 +146,10 @@ def test_every_choice_of_a_request_knows_its_prompt(hf_tokenizer: Any) -> None:
 # -- tokens ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("style", toolwire.list_reasoning())
+@pytest.mark.parametrize("style", styles())
 def test_where_the_grammar_begins(style: str, hf_tokenizer: Any) -> None:
     """Right behind the closer's last token, whether it is one token or several."""
-    spec = toolwire.get_reasoning(style)
+    spec = find_style(style)
     before = hf_tokenizer.encode(f"{TURN}{spec.open[0]}Let me see.")
     closer = hf_tokenizer.encode(spec.close[0], add_special_tokens=False)
     behind = hf_tokenizer.encode("Yes", add_special_tokens=False)
@@ -166,9 +166,8 @@ def test_where_the_grammar_begins(style: str, hf_tokenizer: Any) -> None:
 
 
 def test_budgets_have_their_markers(hf_tokenizer: Any) -> None:
-    for style in toolwire.list_reasoning():
+    for style, spec in styles().items():
         parser = make(hf_tokenizer, f"toolwire_{style}", None, chat_request([])).reasoning_parser
-        spec = toolwire.get_reasoning(style)
         assert parser.reasoning_start_str in spec.open
         assert parser.reasoning_end_str in spec.close
 

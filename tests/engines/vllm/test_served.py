@@ -19,7 +19,9 @@ class Asking(Served):
         self.switching = switching
 
     def request(self, row: Row, way: str) -> dict[str, Any]:
-        script = self.tokenizer.encode(row.text, add_special_tokens=False).ids
+        pieces = (row.before, row.behind)
+        tokens = [self.tokenizer.encode(text, add_special_tokens=False).ids for text in pieces]
+        script = [id for ids in tokens for id in ids]
         more = choice_for(row, way)
         if not self.switching:
             return body(row.tools, script, format=row.format, **more)
