@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..core.format import Format
+from ..core.literals import pattern_of
 from ..core.reasoning import ReasoningStyle
-from ..core.triggers import marker_pattern
 from ..errors import ToolwireError
 from ..formats import get_format, list_formats
 from ..formats.parser import text_only
@@ -93,4 +93,4 @@ class Markers:
 
 def _any(spellings: Iterable[str]) -> str:
     longest_first = sorted(spellings, key=len, reverse=True)
-    return "|".join(map(marker_pattern, longest_first)) or "(?!)"
+    return "|".join(map(pattern_of, longest_first)) or "(?!)"

@@ -11,7 +11,7 @@ from importlib import metadata
 from importlib.util import find_spec
 
 from ..core.format import Format
-from ..core.literals import SPECIAL_TOKEN, without_suffix
+from ..core.literals import SPECIAL_TOKEN, without_optional
 from ..core.parser import EventParser
 from ..core.reasoning import ReasoningStyle
 from ..core.samples import Call
@@ -174,7 +174,7 @@ def _use_ours(files: ModelFiles, spec: Format, frame: str | None = None) -> str:
 def _conversations(spec: Format) -> dict[str, tuple[Call, ...]]:
     """Calls that are hard to write and to read. The last value is plain: it shows where a call ends."""
     spellings = [text for w in spec.wrappers for text in (*w.open[:1], *w.close[:1])]
-    literals = [without_suffix(spelling) for spelling in spellings]
+    literals = [without_optional(spelling) for spelling in spellings]
     texts = {
         "quotes": 'She said "yes", it\'s 5\' \\ 6"',
         "newlines": "one\ntwo\n\n\tthree",

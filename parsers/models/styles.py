@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 
 from ..core.format import Format
+from ..core.literals import pattern_of
 from ..core.reasoning import ReasoningStyle
-from ..core.triggers import marker_pattern
 from ..formats.reasoning import channel_style, get_reasoning, list_reasoning
 from .probes import Markers
 
@@ -42,7 +42,7 @@ def _has(style: ReasoningStyle, markers: Markers) -> bool:
 
 
 def _is_one(marker: str, spellings: Iterable[str]) -> bool:
-    return any(re.fullmatch(marker_pattern(one.strip()), marker.strip()) for one in spellings)
+    return any(re.fullmatch(pattern_of(one.strip()), marker.strip()) for one in spellings)
 
 
 def _plainness(style: ReasoningStyle) -> tuple[bool, int, str]:

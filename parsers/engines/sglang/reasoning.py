@@ -25,8 +25,9 @@ from sglang.srt.parser.reasoning_parser import (
 )
 
 from ...core.format import Format
+from ...core.literals import GAP, without_optional
 from ...core.parser import EventParser
-from ...core.reasoning import GAP, ReasoningStyle
+from ...core.reasoning import ReasoningStyle
 from ...events import CallStart, Content, Event, Reasoning
 from ...formats import get_format
 from ...openai.constrain import reading_format
@@ -198,7 +199,7 @@ def _text(events: Iterable[Event]) -> str:
 
 def _plain(spellings: Sequence[str]) -> str:
     """The first of these that has no gap."""
-    return next((spelling for spelling in spellings if GAP not in spelling), "")
+    return next((s for s in map(without_optional, spellings) if GAP not in s), "")
 
 
 def _read(request: Any) -> Request:

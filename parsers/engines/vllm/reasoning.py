@@ -19,8 +19,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ...core.format import Format
+from ...core.literals import GAP, without_optional
 from ...core.parser import EventParser
-from ...core.reasoning import GAP, ReasoningStyle
+from ...core.reasoning import ReasoningStyle
 from ...events import Content, Event
 from ...openai.message import collect
 from ..thinking import find_style, switched, text_format
@@ -205,7 +206,7 @@ class ReasoningAdapter:
 
 def _plain(spellings: Sequence[str]) -> str | None:
     """The first of these that has no gap."""
-    return next((spelling for spelling in spellings if GAP not in spelling), None)
+    return next((s for s in map(without_optional, spellings) if GAP not in s), None)
 
 
 @cache
