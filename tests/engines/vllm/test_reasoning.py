@@ -14,12 +14,15 @@ from toolwire.engines.thinking import find_style, styles
 from toolwire.engines.vllm import plugin as vllm_plugin
 from vllm.entrypoints.anthropic.serving import AnthropicServingMessages
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionResponse
+from vllm.parser.abstract_parser import DelegatingParser
 from vllm.parser.parser_manager import ParserManager
 from vllm.reasoning import ReasoningParserManager
 from vllm_driving import chat_request, responses_request, stream, token_chunks, whole
 
 pytestmark = pytest.mark.usefixtures("registered", "unchecked")
 
+#: Whether this vLLM tells its parsers the prompt of an answer that is not streamed.
+TELLS_PROMPTS = hasattr(DelegatingParser, "set_prompt_token_ids")
 TURN = "<|im_start|>assistant\n"
 #: A turn before this one, whose thoughts the template keeps.
 HISTORY = "<|im_start|>assistant\n<think>\nOld.\n</think>\nOld.<|im_end|>\n"
@@ -128,6 +131,23 @@ def test_a_whole_answer_without_its_prompt(hf_tokenizer: Any) -> None:
     assert read("Yes.") == ("", "Yes.")
     assert read("Hm.", enable_thinking=True) == ("Hm.", None)
     assert read("Yes.", enable_thinking=False) == ("", "Yes.")
+
+
+def test_a_whole_answer_and_its_prompt(hf_tokenizer: Any) -> None:
+    """In Responses, too, and in every choice: no closer or switch has to tell it. Where vLLM does not
+    tell the prompt, it is an answer."""
+    prompt = hf_tokenizer.encode(f"{TURN}<think>\n")
+    for request in (responses_request(TOOLS), chat_request(TOOLS)):
+        for text in ("Let me", f"Let me see.\n{ADD_ONE_TWO}"):
+            parser = make(hf_tokenizer, "toolwire_think", "toolwire_hermes", request)
+            if TELLS_PROMPTS:
+                parser.set_prompt_token_ids(prompt)
+            got = whole(parser, text, request)
+            expected = toolwire.parse(
+                "hermes", text, TOOLS, reasoning=True, in_reasoning=TELLS_PROMPTS
+            )
+            assert (got.content, got.finish or None) == (expected.content, expected.reasoning)
+            assert len(got.calls) == len(expected.tool_calls)
 
 
 def test_every_choice_of_a_request_knows_its_prompt(hf_tokenizer: Any) -> None:
