@@ -21,7 +21,12 @@ from ...core.format import Format
 from ...errors import ToolwireError
 from ...formats import get_format
 from ..names import overrides
-from ..startup_checks import check_special_tokens, check_template, skipped
+from ..startup_checks import (
+    check_special_tokens,
+    check_template,
+    skipped,
+    warn_of_unread_thoughts,
+)
 from .contract import settings_of
 from .ids import has_ids, make_ids_our_way
 from .reasoning import is_ours, keep_special_tokens
@@ -81,6 +86,8 @@ def _check(settings: Any) -> None:
             "parser, so SGLang's own is used.",
             settings.tool_call_parser,
         )
+    if spec is not None:
+        warn_of_unread_thoughts(spec, settings.reasoning_parser, log)
     if spec is None or settings.skip_tokenizer_init:
         return
     tokenizer = _tokenizer(settings)

@@ -52,11 +52,14 @@ def make_parser(
     return kind(tokenizer, request.tools)
 
 
-def start(parser: str, tokenizer: Any, template: str | None = None) -> None:
+def start(
+    parser: str, tokenizer: Any, template: str | None = None, reasoning: str | None = None
+) -> None:
     """What vLLM's server does with a parser when it starts: it asks for the class, and makes what
     answers requests (of that, what the check looks at)."""
     checks = inspect.signature(ParserManager.get_parser).parameters
     more = {"tokenizer": tokenizer} if "tokenizer" in checks else {}
+    more |= {"reasoning_parser_name": reasoning}
     found = ParserManager.get_parser(
         tool_parser_name=parser, enable_auto_tools=True, model_name="model", **more
     )
