@@ -7,10 +7,14 @@ Where such a block begins and ends, and what a call in it means, is the same for
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from ..errors import ToolwireError
 from .shape import check_spellings
+
+#: A tag that is spelled like any other.
+_LIKE_TEXT = re.compile(r"<[a-z:]+>").fullmatch
 
 #: In a marker's spelling: here stands something that differs from model to model (`<think:…>`).
 GAP = "…"
@@ -27,7 +31,7 @@ class ReasoningStyle:
     #: before the thoughts; there are none where only the prompt opens them
     open: tuple[str, ...] = ()
     close: tuple[str, ...] = ()
-    #: the openers are special tokens: a model can't just mention them
+    #: the openers are special tokens: a model can't just mention them (but for those like `<think>`)
     special: bool = False
     #: what stands around the answer behind the thoughts
     answer_open: tuple[str, ...] = ()
@@ -53,6 +57,11 @@ class ReasoningStyle:
     def choice(self, marker: str) -> ReasoningStyle:
         """The style that is meant, where this marker has come."""
         return self
+
+    def is_special(self, opener: str) -> bool:
+        """Whether an opener, as it stands in a text, is a token. What fills a gap in a spelling differs
+        from model to model: such an opener is one, too."""
+        return opener not in self.open or (self.special and _LIKE_TEXT(opener) is None)
 
     def has(self, marker: str) -> bool:
         """Whether a marker, as it stands in a text, is one of this style."""
