@@ -99,7 +99,6 @@ KIMI_K2 = Format(
     ),
     models="Kimi K2",
     family="Kimi",
-    end_of_turn=(*COMMON_ENDS, "[EOS]"),
     year=2025,
     ids=IdStyle("functions.{name}:{index}"),
     layout=Layout(
