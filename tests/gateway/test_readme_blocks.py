@@ -28,7 +28,7 @@ ENVIRONMENT = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['P
 #: The three blocks, by the words before each.
 BLOCKS = {
     heading: block.split("\n")
-    for heading, block in re.findall(r"\*\*(.+?)\*\*.*?\n\n((?:    .+\n?)+)", LEAD, re.DOTALL)
+    for heading, block in re.findall(r"\*\*(.+?)\*\*(?s:.*?)\n\n((?:    .+\n)+)", LEAD)
 }
 NO_TOOLS, BROKEN, DIALECT = BLOCKS
 

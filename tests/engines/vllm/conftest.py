@@ -32,6 +32,7 @@ file_server = running("file_server")
 thinking_server = running("thinking_server")
 gateway_server = running("gateway_server")
 parserless_server = running("parserless_server")
+bare_server = running("bare_server")
 mismatched_server = running("mismatched_server")
 
 
