@@ -52,7 +52,7 @@ def _splittable_text(text: str, policy: Policy) -> Splittable:
     format, tools, thoughts = policy.format or "", policy.request.tools, policy.splits_thoughts
 
     def run(places: Sequence[int]) -> Json:
-        stream = DeltaStream(format, tools, thoughts)
+        stream = DeltaStream(format, tools, reasoning=thoughts)
         deltas = [delta for piece in split_at(text, places) for delta in stream.feed(piece)]
         return message_result(accumulate(deltas + stream.finish()))
 
