@@ -15,7 +15,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ..core.reasoning import GAP, ReasoningStyle
+from ..core.literals import pattern_of, without_optional
+from ..core.reasoning import ReasoningStyle
 from ..events import Arguments, CallStart, Content, Event, Reasoning
 from ..formats.parser import Parser, text_only
 from ..formats.reasoning import style_of
@@ -134,14 +135,14 @@ class _Kept:
         if before is kind or self._style is None:
             return []
         marker = self._style.open if kind is Reasoning else self._style.close
-        return [Content(marker[0])] if marker else []
+        return [Content(without_optional(marker[0]))] if marker else []
 
 
 @lru_cache(maxsize=64)
 def _markers(style: ReasoningStyle | None) -> re.Pattern[str]:
     """One marker, and the space around it."""
     spellings = sorted(style.markers if style is not None else (), key=len, reverse=True)
-    any_of = "|".join(r"[^>\n]{0,80}".join(map(re.escape, one.split(GAP))) for one in spellings)
+    any_of = "|".join(map(pattern_of, spellings))
     return re.compile(rf"\s*(?:{any_of})\s*" if any_of else r"(?!)")
 
 
