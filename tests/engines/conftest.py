@@ -21,7 +21,7 @@ sys.path.append(str(HERE / "plugins"))  # what the tests and the engines have in
 pytest.register_assert_rewrite(
     *("benchmark_checks", "engine_process", "forced_calls"),
     *("shared_contract", "shared_reasoning", "shared_registration", "shared_served"),
-    "shared_user_formats",
+    *("shared_tools_prompt", "shared_user_formats"),
 )
 
 from engine_client import Asker  # noqa: E402

@@ -157,6 +157,8 @@ SERVERS = {
     "parserless_server": Plan(
         (*HERMES_TEMPLATE, *MIDDLEWARE, *SCRIPTED), {"TOOLWIRE_FORMAT": "hermes"}
     ),
+    # No flag for tools at all, and the model's own template, which knows none.
+    "bare_server": Plan(REAL),
     # One whose template shows another format: in a file of settings, where no command line tells it.
     "mismatched_server": Plan(
         SCRIPTED,
