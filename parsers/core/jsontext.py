@@ -412,6 +412,12 @@ def read_key(w: Window, delimiters: Delimiters) -> Step[str | None]:
         w.take(whole.end())
         return whole[1]
     key = yield from read_name(w, delimiters)
+    return (yield from read_colon(w, key))
+
+
+def read_colon(w: Window, key: str | None) -> Step[str | None]:
+    """Behind a key: read its colon and the whitespace around that. The key; None if there is none, or no
+    colon."""
     while w.space() is None:
         yield
     while (colon := w.peek()) is None:
