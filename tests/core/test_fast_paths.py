@@ -73,7 +73,9 @@ def with_quoted_arguments(text: str, calls: list[Call]) -> str:
 @st.composite
 def texts(draw: st.DrawFn, format: str) -> tuple[str, Any]:
     """What a model may write, right and wrong, and the tools that it may have been given."""
-    kind = draw(st.sampled_from(["conversation", "calls", "quoted", "broken", "soup", "cut by soup"]))
+    kind = draw(
+        st.sampled_from(["conversation", "calls", "quoted", "broken", "soup", "cut by soup"])
+    )
     if kind == "conversation":
         conversation = draw(conversations(format))
         text, tools = conversation.text, tools_for(list(conversation.calls))
