@@ -15,6 +15,7 @@ from conversation import GO, TURNS, check_turns, leave, told
 from engine_cases import TOOLS, block, tool
 from engine_client import WAYS, Answer, Asker, body
 from engine_server import EngineServer
+from messages_client import ALL_WAYS
 from tokenizers import Tokenizer
 
 
@@ -26,7 +27,7 @@ def ids(tokenizer: Tokenizer, text: str) -> list[int]:
 def ask(server: EngineServer, requests: list[dict[str, Any]], ways: Any = WAYS) -> list[Answer]:
     """Each request in each way."""
     jobs = [
-        (lambda client, way=way, request=request: WAYS[way](client, GO, **request))
+        (lambda client, way=way, request=request: ALL_WAYS[way](client, GO, **request))
         for request in requests
         for way in ways
     ]
@@ -35,8 +36,8 @@ def ask(server: EngineServer, requests: list[dict[str, Any]], ways: Any = WAYS) 
 
 def test_the_turns(mismatched_server: EngineServer, tokenizer: Tokenizer) -> None:
     requests = [body(TOOLS, ids(tokenizer, text)) for text, _, _ in TURNS.values()]
-    keys = [(turn, way) for turn in TURNS for way in WAYS]
-    got = dict(zip(keys, ask(mismatched_server, requests), strict=True))
+    keys = [(turn, way) for turn in TURNS for way in ALL_WAYS]
+    got = dict(zip(keys, ask(mismatched_server, requests, ALL_WAYS), strict=True))
     leave("server", {f"{turn}, {way}": told(one) for (turn, way), one in got.items()})
     check_turns(got)
 
