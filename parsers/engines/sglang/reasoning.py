@@ -104,7 +104,7 @@ class ReasoningDetector(BaseReasoningFormatDetector):  # type: ignore[misc]
 
     def _calls(self) -> tuple[Format, Any]:
         """The format to read calls in, and the tools; none but text where nobody asks for calls."""
-        name = _tool_format() if self._reads_calls else None
+        name = self.tool_format() if self._reads_calls else None
         if name is None:
             return text_only("json"), None
         self._hands_over = True
@@ -112,6 +112,14 @@ class ReasoningDetector(BaseReasoningFormatDetector):  # type: ignore[misc]
             return get_format(name), None
         request = _read(self.request)
         return reading_format(name, request), request.tools
+
+    def tool_format(self) -> str | None:
+        """The format of the server's tool call parser; None where that is not toolwire's."""
+        try:
+            name = import_module("sglang.srt.runtime_context").get_serving().tool_call_parser
+        except ValueError:  # no server runs in this process
+            return None
+        return getattr(FunctionCallParser.ToolCallParserEnum.get(name), "toolwire_format", None)
 
     def _feed(self, text: str) -> list[Event]:
         try:
@@ -188,15 +196,6 @@ def _text(events: Iterable[Event]) -> str:
 def _plain(spellings: Sequence[str]) -> str:
     """The first of these that has no gap."""
     return next((spelling for spelling in spellings if GAP not in spelling), "")
-
-
-def _tool_format() -> str | None:
-    """The format of the server's tool call parser; None where that is not toolwire's."""
-    try:
-        name = import_module("sglang.srt.runtime_context").get_serving().tool_call_parser
-    except ValueError:  # no server runs in this process
-        return None
-    return getattr(FunctionCallParser.ToolCallParserEnum.get(name), "toolwire_format", None)
 
 
 def _read(request: Any) -> Request:

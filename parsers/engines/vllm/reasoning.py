@@ -25,6 +25,7 @@ from ...formats.parser import text_only
 from ...openai.message import collect
 from ..thinking import find_style, switched
 from . import api as vllm_api
+from .prompts import hand_prompts_on
 from .token_markers import TokenMarkers
 
 if TYPE_CHECKING:
@@ -119,6 +120,10 @@ class ReasoningAdapter:
         return self._markers.count(token_ids, self._prompt if self._prompt_known else None)
 
     def adjust_initial_state_from_prompt(self, prompt_token_ids: Sequence[int]) -> None:
+        self.hear_prompt(prompt_token_ids)
+
+    def hear_prompt(self, prompt_token_ids: Sequence[int]) -> None:
+        """Whether thoughts are open where the answer begins."""
         self._prompt, self._prompt_known = self._markers.ends_inside(prompt_token_ids), True
 
     # -- a whole answer -----------------------------------------------------------------------
@@ -134,7 +139,7 @@ class ReasoningAdapter:
         return message.reasoning, message.content
 
     def _whole_begins_inside(self, text: str, request: Any) -> bool:
-        """vLLM shows the prompt to the parser of a request's first choice, and to no other."""
+        """Before 0.32 vLLM shows the prompt to the parser of a request's first choice only."""
         kind = type(self)
         if self._prompt_known:
             kind._answered = (weakref.ref(request), self._prompt)
@@ -201,6 +206,7 @@ def _plain(spellings: Sequence[str]) -> str | None:
 def reasoning_class(name: str) -> Any:
     """The ReasoningParser class of a style. `find_style` says so where there is none of that name."""
     api = vllm_api.load()
+    hand_prompts_on()
     members = {
         "__module__": __name__,
         "__doc__": f"Reads thoughts in the style {name}.",
