@@ -11,7 +11,7 @@ before that, namespaces are left out, as ever.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -43,16 +43,16 @@ def _choice(_: Any, request: Any) -> str | None:
 
 
 def _tools(shown: list[Any], *asked: Any) -> list[Any]:
-    """The tools that the model is shown."""
+    """The tools that the model is shown, in the order of their declarations."""
     request = asked[-1]  # in some releases the server comes before it
-    shown = [*shown, *_from_namespaces(request, {tool.function.name for tool in shown})]
-    if not _lists_tools(request):
-        return shown
-    allowed = {function.name for function in read_request(request, "responses").allowed}
-    return [tool for tool in shown if tool.function.name in allowed]
+    read = read_request(request, "responses")
+    by_name = {tool.function.name: tool for tool in shown}
+    by_name |= {tool.function.name: tool for tool in _from_namespaces(request, by_name)}
+    known = read.allowed if _lists_tools(request) else read.functions
+    return [by_name[function.name] for function in known if function.name in by_name]
 
 
-def _from_namespaces(request: Any, there: set[str]) -> Iterator[Any]:
+def _from_namespaces(request: Any, there: Container[str]) -> Iterator[Any]:
     """The functions of namespaces, as SGLang's tools, but for those that are there already."""
     protocol = import_module(f"{_OPENAI}.protocol")
     names = getattr(getattr(request, "_tool_state", None), "names", None)

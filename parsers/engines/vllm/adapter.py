@@ -47,7 +47,7 @@ class Adapter:
 
     toolwire_format: str
     _api: vllm_api.VllmApi
-    _keeps_text: bool  # whether a Responses stream can have text after a call in its last step
+    toolwire_keeps_text: bool  # whether a Responses stream can have text after a call in its last step
     _checked: Any = None  # the tokenizer that was checked last: there is one for each server
     toolwire_started: tuple[Any, str] = (None, "")  # … and with what a server started, see `start`
 
@@ -220,7 +220,7 @@ class Adapter:
         """The end of the text: what was undecided goes out with the step's message."""
         if self._stream is None:
             return None
-        drops = self._responses and not self._keeps_text
+        drops = self._responses and not self.toolwire_keeps_text
         return self._stream.finish(_say_dropped if drops else None)
 
     def get_remaining_unstreamed_args(self) -> str:
@@ -247,7 +247,7 @@ def make_class(name: str, adapter: type[Adapter], **members: Any) -> Any:
     leave_out_unreadable_calls()
     watch_start()
     members["_api"] = api
-    members["_keeps_text"] = keep_text_behind_calls()
+    members["toolwire_keeps_text"] = keep_text_behind_calls()
     # Any name will do: it makes vLLM ask `get_structural_tag`, which is our own.
     members["structural_tag_model"] = name
     return type(name, (adapter, api.ToolParser), members)

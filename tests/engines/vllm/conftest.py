@@ -34,6 +34,7 @@ switching_server = running("switching_server")
 gateway_server = running("gateway_server")
 parserless_server = running("parserless_server")
 mismatched_server = running("mismatched_server")
+speculative_server = running("speculative_server")
 
 
 @pytest.fixture(scope="session")
