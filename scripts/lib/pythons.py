@@ -108,7 +108,7 @@ def test(python: Python, kind: str) -> dict:
     if SAYS[kind] not in said:
         raise SystemExit(f"{python.name}: the {kind} wheel says {said!r}")
     run(*pip, *TOOLS)
-    command = [inside, "-m", "pytest", "-p", "no:cacheprovider", "--hypothesis-profile=fast"]
+    command = [inside, "-m", "pytest", "-p", "no:cacheprovider", "--hypothesis-profile=glance"]
     command += ["-m", "not slow", *TESTS, *(["--compiled"] if kind == "compiled" else [])]
     counts = run_tests(f"{python.name}-{kind}", command, PYTHONPATH="")
     times = {"built": round(built - began, 1), "installed": round(installed - built, 1)}
@@ -123,17 +123,15 @@ def work(again: bool) -> bool:
     """Whether all went well."""
     of = digest(("parsers", "chat_templates", *TESTS))
     good = True
-    pythons = find_pythons()
-    for number, python in enumerate(pythons, 1):
-        found = {} if again else load_result(python.name, of)
-        found = {**found, "digest": of, "version": python.version}
-        for kind in KINDS:
-            if kind not in found or not is_green(found[kind]):
-                say(f"[{number}/{len(pythons)}] Python {python.version}, {kind} …")
-                found[kind] = test(python, kind)
-                save_result(python.name, found)
-            say(f"Python {python.version}, {kind}: {cell(found[kind])}")
-            good = good and is_green(found[kind])
+    jobs = [(python, kind) for kind in KINDS for python in find_pythons()]
+    for number, (python, kind) in enumerate(jobs, 1):
+        found = {**load_result(python.name, of), "digest": of, "version": python.version}
+        if again or kind not in found or not is_green(found[kind]):
+            say(f"[{number}/{len(jobs)}] Python {python.version}, {kind} …")
+            found[kind] = test(python, kind)
+            save_result(python.name, found)
+        say(f"Python {python.version}, {kind}: {cell(found[kind])}")
+        good = good and is_green(found[kind])
     return good
 
 
