@@ -1,4 +1,4 @@
-"""How hard the property tests search: `--hypothesis-profile=glance`, `fast`, `full` (default) or `explore`.
+"""How hard the property tests search: `--hypothesis-profile=fast`, `full` (default) or `explore`.
 
 The tests run on the Python files of the checkout, or on what PYTHONPATH has: see scripts/test.
 """

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import vllm
+from conversation import GO
 from engine_cases import ADD, ADD_ONE_TWO, NOARGS, ONE_TWO, TOOLS
 from engine_client import WAYS, Asker, body, flat
 from engine_server import EngineServer
@@ -179,13 +180,10 @@ def test_text_after_a_call_in_the_very_last_step(
     """It comes in steps of 16 tokens. One of these texts is cut so that the last step has the end of a
     call that is open, and the text behind it."""
     texts = [f"{'so ' * number}{ADD_ONE_TWO}\nDone." for number in range(16)]
+    requests = [body(TOOLS, ids(tokenizer, text)) for text in texts]
     jobs = [
-        (
-            lambda client, way=way, script=ids(tokenizer, text): WAYS[way](
-                client, [{"role": "user", "content": "Go."}], **body(TOOLS, script)
-            )
-        )
-        for text in texts
+        (lambda client, way=way, request=request: WAYS[way](client, GO, **request))
+        for request in requests
         for way in WAYS
     ]
     got = [answer for (answer,) in Asker(mismatched_server.url).all(jobs)]

@@ -64,6 +64,14 @@ def start(parser: str, tokenizer: Any, template: str | None = None) -> None:
     started(SimpleNamespace(parser_cls=found, renderer=renderer, chat_template=template))
 
 
+def show_prompt(parser: Any, request: Any, prompt: list[int]) -> None:
+    """What vLLM's server does before it generates a whole answer."""
+    if hasattr(request, "resolve_reasoning_ended"):
+        request.resolve_reasoning_ended(parser, prompt)
+    else:  # before 0.32
+        parser.is_reasoning_end(prompt)
+
+
 def stream(
     parser: Any, pieces: Sequence[Piece], request: Any, prompt: Sequence[int] = (1,)
 ) -> Answer:
