@@ -66,8 +66,10 @@ class Format:
     inline: bool = False
     #: what the ids of its calls look like
     ids: IdStyle = _OPENAI_IDS
-    #: whose models write it, and since which year: "Kimi 2026"
+    #: whose models write it, and since which year; where several families do, the one that most people
+    #: run. "" and 0 where any model can be told to write it
     family: str = ""
+    year: int = 0
     #: the prompt may have opened the first call: the text begins with its name
     prompt_opens: bool = False
 

@@ -47,7 +47,7 @@ class Adapter:
 
     toolwire_format: str
     _api: vllm_api.VllmApi
-    toolwire_keeps_text: bool  # whether a Responses stream can have text after a call in its last step
+    toolwire_keeps_text: bool  # in a Responses stream's last step, after a call
     _checked: Any = None  # the tokenizer that was checked last: there is one for each server
     toolwire_started: tuple[Any, str] = (None, "")  # … and with what a server started, see `start`
 
