@@ -51,7 +51,7 @@ def copy(tmp_path: Path) -> Path:
 
 def run(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "TOOLWIRE_VLLM_VENV": "nowhere"}
-    command = [sys.executable, str(script), *arguments]
+    command = [str(script), *arguments]  # as people run it
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
