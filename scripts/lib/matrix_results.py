@@ -49,7 +49,7 @@ def run_tests(name: str, command: Iterable[str | Path], **environment: str) -> C
     """How many passed, failed and so on. What pytest says goes to the log of that name."""
     report = RESULTS / f"{name}.xml"
     began = time.monotonic()
-    with (RESULTS / f"{name}.log").open("a") as log:
+    with (RESULTS / f"{name}.log").open("w") as log:
         report.unlink(missing_ok=True)
         done = subprocess.run(
             [*map(str, command), f"--junit-xml={report}"],
