@@ -46,10 +46,12 @@ def _tools(shown: list[Any], *asked: Any) -> list[Any]:
     """The tools that the model is shown, in the order of their declarations."""
     request = asked[-1]  # in some releases the server comes before it
     read = read_request(request, "responses")
-    by_name = {tool.function.name: tool for tool in shown}
-    by_name |= {tool.function.name: tool for tool in _from_namespaces(request, by_name)}
-    known = read.allowed if _lists_tools(request) else read.functions
-    return [by_name[function.name] for function in known if function.name in by_name]
+    tools = [*shown, *_from_namespaces(request, {tool.function.name for tool in shown})]
+    if _lists_tools(request):
+        allowed = {function.name for function in read.allowed}
+        tools = [tool for tool in tools if tool.function.name in allowed]
+    places = {function.name: place for place, function in enumerate(read.functions)}
+    return sorted(tools, key=lambda tool: places.get(tool.function.name, len(places)))
 
 
 def _from_namespaces(request: Any, there: Container[str]) -> Iterator[Any]:

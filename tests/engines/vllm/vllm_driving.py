@@ -86,7 +86,11 @@ def stream(
         if message is None:
             continue
         delta = message.model_dump(exclude_unset=True)
-        answer.finish += delta.pop("reasoning", None) or ""
+        thoughts = delta.pop("reasoning", None) or ""
+        if getattr(
+            request, "include_reasoning", True
+        ):  # before 0.26 the server itself leaves it out
+            answer.finish += thoughts
         answer.deltas.append(delta)
         check_shape(delta, started=len(answer.calls))
         take_in(answer, delta)
