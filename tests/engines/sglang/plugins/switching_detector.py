@@ -2,8 +2,8 @@
 
 A server has one tool call parser, and the tests need many. Neither can every endpoint be told what
 the model is to write. So a request's last tool says both: its name is `use_<format>`, and its
-description is the text, or nothing where the model may write what it likes. `use_<format>--<style>` names
-a style of reasoning, too (`switching_thoughts`).
+description is the text, or nothing where the model may write what it likes. `use_<format>--<style>`
+names a style of reasoning, too (`switching_thoughts`).
 
 `untold` is a format of a user's own that does not say how its calls are laid out, so no grammar can be
 made for it.

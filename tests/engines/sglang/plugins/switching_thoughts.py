@@ -1,8 +1,8 @@
 """For the tests' server: each request says how the model marks its thoughts, and what it writes.
 
 The last tool of a request names the format and the style (`use_<format>--<style>`); without tools the
-style is `think`. In a server that is started with ECHO=1, the model says what stands in the user's message,
-token for token, in every API; where a grammar forbids that, it says something else.
+style is `think`. In a server that is started with ECHO=1, the model says what stands in the user's
+message, token for token, in every API; where a grammar forbids that, it says something else.
 """
 
 from __future__ import annotations
