@@ -15,7 +15,7 @@ import anyio
 from . import metrics
 from .asgi import Message, Refused, Send, UpstreamDied, send_json
 from .budget import Account, OverBudget
-from .capture import Capture
+from .capture import Captures
 from .exchange import (
     Plan,
     StreamSession,
@@ -43,7 +43,7 @@ class Answer:
         self,
         plan: Plan,
         settings: Settings,
-        capture: Capture | None,
+        capture: Captures | None,
         send: Send,
         account: Account,
         started: float,

@@ -20,7 +20,7 @@ from ..openai.sizes import size_of
 from ..openai.stream_normalize import ChatStream
 from . import metrics
 from .budget import Account, Budget, in_mib
-from .capture import Capture, Recorder, known_tools
+from .capture import Captures, Recorder, known_tools
 from .dialects import DIALECTS
 from .messages_errors import as_messages_error, error_bytes
 from .messages_route import MESSAGES, TRANSLATED, TRANSLATED_ROUTE
@@ -32,6 +32,9 @@ Json = dict[str, Any]
 
 #: How many findings of one answer are written into the log.
 _LOGGED = 20
+
+#: A name of a model is kept to so many characters.
+_MODEL = 200
 
 _DONE = b"data: " + DONE + b"\n\n"
 _ENDINGS = (b"\n\n", b"\n\r\n", b"\r\r")
@@ -54,6 +57,7 @@ class Plan:
     stream: bool = False  # whether the client asked for a stream
     second: bytes | None = None  # what to send where the upstream refuses the body
     repaired: Mapping[str, int] = field(default_factory=dict)  # what was put right, and how often
+    model: str = ""  # the one that the request asks for
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,7 @@ def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal
         stream=body.get("stream") is True,
         second=prepared.second,
         repaired=prepared.repaired,
+        model=str(body.get("model") or "")[:_MODEL],
     )
 
 
@@ -122,7 +127,7 @@ def error_answer(plan: Plan, status: int, body: Json) -> Json:
     return as_messages_error(body, status) if plan.api in MESSAGES else body
 
 
-def recorder_for(plan: Plan, stage: str, capture: Capture | None) -> Recorder | None:
+def recorder_for(plan: Plan, stage: str, capture: Captures | None) -> Recorder | None:
     """Where to record an exchange; None where nothing is captured, or no call can come."""
     if capture is None:
         return None
@@ -136,7 +141,7 @@ def _account(
     findings: list[Finding],
     calls: int,
     recorder: Recorder | None,
-    capture: Capture | None,
+    capture: Captures | None,
     reasoning: bool = False,
 ) -> None:
     """Count what was found, log it, and keep the exchange if it was about calls."""
@@ -150,7 +155,7 @@ def _account(
         capture.keep(recorder, findings)
 
 
-def answer_whole(plan: Plan, raw: bytes, capture: Capture | None) -> bytes:
+def answer_whole(plan: Plan, raw: bytes, capture: Captures | None) -> bytes:
     """The body of a whole answer as it may be sent; the same bytes where nothing had to change."""
     response, fit = load_answer(raw)
     if response is None:
@@ -181,7 +186,7 @@ class StreamSession:
         self,
         plan: Plan,
         settings: Settings,
-        capture: Capture | None,
+        capture: Captures | None,
         account: Account | None = None,
     ) -> None:
         self._dialect = DIALECTS[plan.api]
