@@ -14,11 +14,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import ToolwireError
-from ..formats import get_format
 from ..formats.user_files import load_user_formats
 from ..openai.repair import read_repairs
 from ..openai.stream_normalize import EMITS, MODES
 from .budget import MIB
+from .by_model import WAYS as TOOLS
+from .by_model import FormatChoice
 from .capture import MEMORY
 from .logs import FORMS
 from .messages_route import WAYS
@@ -27,6 +28,7 @@ from .options import check_fields, gather, setting, sources
 IDS = ("random", "sequential")
 REQUESTS = ("strict", "repair", "pass")
 NAMES = ("keep", "mangle")
+REASONING = ("split", "keep", "off")
 
 #: The groups, as `--help` has them.
 ANSWERS = "Answers"
@@ -49,8 +51,15 @@ class Settings:
     format: str | None = setting(
         None,
         ANSWERS,
-        "Read calls from the text in this format, where the server finds none.",
-        check=get_format,  # says which formats there are, if this is none
+        "Read calls from the text in this format, where the server finds none: a format, any, auto (by "
+        "the model's name), or by model: 'qwen3*=hermes,*=any'.",
+        check=FormatChoice.parse,
+    )
+    reasoning: str = setting(
+        "split",
+        ANSWERS,
+        "Thoughts in the text go to reasoning_content (split), or stay (keep); or nobody looks (off).",
+        choices=REASONING,
     )
     mode: str = setting(
         "verified",
@@ -94,6 +103,16 @@ class Settings:
         ASKED,
         "/v1/messages: translate it to Chat Completions, native (never), or auto.",
         choices=WAYS,
+    )
+    tools: str = setting(
+        "auto",
+        ASKED,
+        "auto: as they are, and in the prompt where the server refuses them; always in the prompt; "
+        "native; none: with tool_choice none.",
+        choices=TOOLS,
+    )
+    retry_required: int = setting(
+        0, ASKED, "How often is asked again where a call is required, and none came.", least=0
     )
     max_body: int = setting(
         32 * MIB,
@@ -144,6 +163,15 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        if self.tools in ("prompt", "none") and not self.format:
+            raise ToolwireError(
+                f"tools is {self.tools!r}: set a format, too, in which calls are read from the text"
+            )
+        if self.tools == "prompt" and self.messages == "native":
+            raise ToolwireError(
+                "tools is 'prompt' and messages 'native': only translated requests can have their "
+                "tools in the prompt"
+            )
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
