@@ -201,8 +201,8 @@ class ChannelRun(Run):
         found = self._boundaries.recipient.search(header)
         if found is not None and found[1] not in channels.readers:
             name = found[1].removeprefix(channels.prefix)
-            return (TEXT if self._is_built_in(name) else CALLS), name
-        if any(mark in header for mark in channels.call):
+            return (CALLS if channels.calls and not self._is_built_in(name) else TEXT), name
+        if channels.calls and any(mark in header for mark in channels.call):
             return CALLS, ""
         if any(mark in header for mark in channels.thought):
             return THOUGHT, ""

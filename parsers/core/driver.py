@@ -339,7 +339,7 @@ class Run(Prose):
             if closer:
                 out.gap_is_markup()
                 w.take(w.pos + len(closer))
-                self._block.close(delimiters.level_of[closer])
+                self._block.close(delimiters.level_of[closer], len(self.format.wrappers))
                 continue
             if w.pos == len(w.text) or self._cut_off_closer():  # the message is over
                 out.gap_is_markup()

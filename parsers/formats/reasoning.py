@@ -20,7 +20,7 @@ STYLES = (
     ReasoningStyle(
         "gemma4", ("<|channel>thought\n", "<|channel>thought"), ("<channel|>",), special=True
     ),
-    ReasoningStyle("mistral", ("[THINK]",), ("[/THINK]",), special=True),
+    ReasoningStyle("mistral", ("[THINK]", "<think>"), ("[/THINK]", "</think>"), special=True),
     ReasoningStyle("minimax_m3", ("<mm:think>",), ("</mm:think>",)),
     ReasoningStyle("hy", ("<think>", "<think:…>"), ("</think>", "</think:…>")),
     ReasoningStyle(
@@ -64,7 +64,9 @@ STYLES = (
         ("</thinking>", "[BEGIN FINAL RESPONSE]"),
         answer_close=("[END FINAL RESPONSE]",),
     ),
-    ReasoningStyle("solar_open", ("<|think|>",), ("<|end|>",), special=True),
+    ReasoningStyle(
+        "solar_open", ("<|think|>", "<|begin|>assistant<|think|>"), ("<|end|>",), special=True
+    ),
     ReasoningStyle(
         "kimi_k3",
         ("<|open|>think<|sep|>", "<|open|> think <|sep|>"),
@@ -106,6 +108,16 @@ def get_reasoning(name: str) -> ReasoningStyle:
             "them all."
         )
     return found
+
+
+def channel_style(format: Format) -> ReasoningStyle | None:
+    """The channel of a format's thoughts, as a style of the format's own name: for those who look for
+    its markers and read nothing else. None where a format has no such channel."""
+    channels = format.channels
+    if channels is None or not (channels.thought_begin and channels.thought_end):
+        return None
+    markers = (channels.thought_begin,), (channels.thought_end,)
+    return ReasoningStyle(format.name, *markers, special=True)
 
 
 def style_of(format: Format, reasoning: Reasoning) -> ReasoningStyle | None:

@@ -68,6 +68,12 @@ def may_read(spec: Format, text: str) -> bool:
     return any(before_gap(literal).strip() in text for literal in begins)
 
 
+def is_marked(spec: Format, turn: Turn) -> bool:
+    """Whether the calls of a turn stand behind something that begins calls and nothing else."""
+    begins = [spelling for wrapper in spec.wrappers for spelling in wrapper.open]
+    return not spec.bare or any(literal.strip() in turn.sample.text for literal in begins)
+
+
 def text_left(spec: Format, turn: Turn) -> str | None:
     """What a format leaves beside the turn's calls and its own text; None if it reads others."""
     left = read_back(spec, turn.sample, tools_for(turn.sample.calls))
