@@ -64,7 +64,10 @@ class Echo(CustomLogitProcessor):  # type: ignore[misc]
         for row, parameters in zip(logits, custom_param_list or (), strict=True):
             request = parameters["__req__"]
             begin, end = turn_marks(request.tokenizer)
-            script = said(list(request.origin_input_ids), begin, end)
+            prompt = list(request.origin_input_ids)
+            if end not in prompt:
+                continue  # SGLang's own first request, to get warm
+            script = said(prompt, begin, end)
             place = len(request.output_ids)
             token = script[place] if place < len(script) else end
             if not torch.isinf(row[token]):  # else a grammar forbids it
