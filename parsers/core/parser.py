@@ -15,6 +15,7 @@ from .format import Format
 from .reasoning import ReasoningStyle
 from .window import Window
 
+#: A longer chunk is read in pieces: what stands behind a limit is copied each time the limit moves.
 _LARGEST: Final = 1 << 16
 _FINISHED: Final = "feed() after finish(): make a new Parser for the next message."
 
@@ -68,10 +69,13 @@ class EventParser:
         if self._finished:
             raise ToolwireError(_FINISHED)
         window.fast_path = None
-        # What stands behind a limit is copied where the limit moves: never all of a long text.
-        for start in range(0, len(chunk), _LARGEST) or (0,):
-            window.push(chunk[start : start + _LARGEST] if len(chunk) > _LARGEST else chunk)
+        if len(chunk) <= _LARGEST:
+            window.push(chunk)
             next(self._steps)
+        else:
+            for start in range(0, len(chunk), _LARGEST):
+                window.push(chunk[start : start + _LARGEST])
+                next(self._steps)
         return self._out.take_events()
 
     def finish(self) -> list[Event]:

@@ -30,6 +30,7 @@ from ..startup_checks import (
 from .contract import settings_of
 from .ids import has_ids, make_ids_our_way
 from .reasoning import is_ours, keep_special_tokens
+from .responses import read_all_tools
 
 #: What the hooks stand behind; `check` is given what these were given.
 HOOKED = (
@@ -67,7 +68,10 @@ def check(_: Any, server_args: Any) -> None:
             return
         if is_ours(settings.reasoning_parser):
             keep_special_tokens()
-        if has_ids(_format_of(settings.tool_call_parser)):
+        spec = _format_of(settings.tool_call_parser)
+        if spec is not None:
+            read_all_tools()
+        if has_ids(spec):
             make_ids_our_way()
         if not skipped():
             _check(settings)

@@ -57,6 +57,7 @@ def __getattr__(attribute: str) -> Any:
     import_module("sglang.srt.plugins").load_plugins()
     _keep_special_tokens()
     _make_ids_our_way()
+    _read_all_tools()
     return import_module("sglang.srt.entrypoints.http_server").app
 
 
@@ -82,6 +83,12 @@ def _make_ids_our_way() -> None:
     from .ids import make_ids_our_way
 
     make_ids_our_way()
+
+
+def _read_all_tools() -> None:
+    from .responses import read_all_tools
+
+    read_all_tools()
 
 
 @cache

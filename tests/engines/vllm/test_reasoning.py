@@ -17,7 +17,14 @@ from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRespo
 from vllm.parser.abstract_parser import DelegatingParser
 from vllm.parser.parser_manager import ParserManager
 from vllm.reasoning import ReasoningParserManager
-from vllm_driving import chat_request, responses_request, stream, token_chunks, whole
+from vllm_driving import (
+    chat_request,
+    responses_request,
+    show_prompt,
+    stream,
+    token_chunks,
+    whole,
+)
 
 pytestmark = pytest.mark.usefixtures("registered", "unchecked")
 
@@ -58,7 +65,7 @@ class TestThoughts(Thoughts):
             got = stream(made, token_chunks(self.tokenizer, text, size), request, prompt)
             yield got.calls, got.content, got.finish or None
         made = make(self.tokenizer, f"toolwire_{style}", parser, request)
-        request.resolve_reasoning_ended(made, prompt)  # as the server does before it generates
+        show_prompt(made, request, prompt)
         got = whole(made, text, request)
         yield got.calls, got.content, got.finish or None
 
@@ -154,7 +161,7 @@ def test_every_choice_of_a_request_knows_its_prompt(hf_tokenizer: Any) -> None:
     """vLLM shows it to the first one's parser only."""
     request, prompt = chat_request(TOOLS), hf_tokenizer.encode(f"{TURN}<think>\n")
     first = make(hf_tokenizer, "toolwire_think", "toolwire_hermes", request)
-    request.resolve_reasoning_ended(first, prompt)
+    show_prompt(first, request, prompt)
     for parser in (first, make(hf_tokenizer, "toolwire_think", "toolwire_hermes", request)):
         got = whole(parser, "Let me", request)
         assert (got.content, got.finish) == (None, "Let me")

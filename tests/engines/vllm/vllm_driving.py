@@ -67,6 +67,14 @@ def start(
     started(SimpleNamespace(parser_cls=found, renderer=renderer, chat_template=template))
 
 
+def show_prompt(parser: Any, request: Any, prompt: list[int]) -> None:
+    """What vLLM's server does before it generates a whole answer."""
+    if hasattr(request, "resolve_reasoning_ended"):
+        request.resolve_reasoning_ended(parser, prompt)
+    else:  # before 0.32
+        parser.is_reasoning_end(prompt)
+
+
 def stream(
     parser: Any, pieces: Sequence[Piece], request: Any, prompt: Sequence[int] = (1,)
 ) -> Answer:
@@ -81,7 +89,11 @@ def stream(
         if message is None:
             continue
         delta = message.model_dump(exclude_unset=True)
-        answer.finish += delta.pop("reasoning", None) or ""
+        thoughts = delta.pop("reasoning", None) or ""
+        if getattr(
+            request, "include_reasoning", True
+        ):  # before 0.26 the server itself leaves it out
+            answer.finish += thoughts
         answer.deltas.append(delta)
         check_shape(delta, started=len(answer.calls))
         take_in(answer, delta)
