@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from .commands.batch import batch
 from .commands.chat import chat
 from .commands.detect import detect
 from .commands.doctor import doctor
@@ -31,6 +32,7 @@ from .formats.user_files import load_user_formats
 COMMANDS: dict[Callable[..., int], str] = {
     formats: "toolwire formats kimi_k2",
     parse: "toolwire parse hermes --deltas --chunk 3 < output.txt",
+    batch: "toolwire batch hermes completions.jsonl calls.jsonl --tools tools.json",
     write: "toolwire write kimi_k2 calls.json",
     new_format: "toolwire new-format my_model --example output.txt --tools tools.json",
     template: 'vllm serve MODEL --chat-template "$(toolwire template chatml-hermes)"',

@@ -50,6 +50,7 @@ def test_commands_run(line: str, tmp_path: Path) -> None:
     template = get_template("chatml-hermes").text()
     (model / "tokenizer_config.json").write_text(json.dumps({"chat_template": template}))
     (tmp_path / "output.txt").write_text(CALL)
+    (tmp_path / "completions.jsonl").write_text(json.dumps({"text": CALL}))
     (tmp_path / "calls.json").write_text('[{"name": "add", "arguments": {"a": 1}}]')
     (tmp_path / "chat.json").write_text('[{"role": "user", "content": "Hello."}]')
     run = subprocess.run(

@@ -14,9 +14,9 @@ from ..openai import DeltaStream, Message, ToolCall, accumulate
 from .output import FINDINGS, as_json, faint, table
 from .reading import complete_format, complete_reasoning, read_text, read_tools
 
-_REASONING = "--reasoning"
+REASONING = "--reasoning"
 #: What stands for the format's own style.
-_OWN = "own"
+OWN = "own"
 
 
 def name_own_style(arguments: Sequence[str]) -> Iterator[str]:
@@ -24,8 +24,8 @@ def name_own_style(arguments: Sequence[str]) -> Iterator[str]:
     whose value may be left out. A word that is no style's name is something else, such as the file."""
     for place, argument in enumerate(arguments):
         follows = arguments[place + 1 : place + 2]
-        own = argument == _REASONING and not {*follows} & {_OWN, *list_reasoning()}
-        yield f"{_REASONING}={_OWN}" if own else argument
+        own = argument == REASONING and not {*follows} & {OWN, *list_reasoning()}
+        yield f"{REASONING}={OWN}" if own else argument
 
 
 def parse(
@@ -42,7 +42,7 @@ def parse(
     reasoning: Annotated[
         str | None,
         typer.Option(
-            _REASONING,
+            REASONING,
             metavar="[STYLE]",
             help="Tell thoughts from text: in the format's own style, or in this one.",
             autocompletion=complete_reasoning,
@@ -59,7 +59,7 @@ def parse(
 
     The exit code is 1 where a call is not finished or its arguments are not a JSON object.
     """
-    style = True if reasoning == _OWN or (in_reasoning and reasoning is None) else reasoning
+    style = True if reasoning == OWN or (in_reasoning and reasoning is None) else reasoning
     stream = DeltaStream(
         name, read_tools(tools) if tools else None, reasoning=style, in_reasoning=in_reasoning
     )

@@ -19,91 +19,31 @@ Thoughts go through the same picture: `core/thoughts.py` says how.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final
 
 from ..events import Event
 from ..schema.tools import UNDECLARED, Tool
 from .block import FENCE, Block, Seen
-from .format import Format
+from .context import Context
 from .literals import Literals
 from .names import word_ahead
 from .open_list import OpenList
 from .outgoing import Outgoing
 from .prose import Prose
-from .reasoning import ReasoningStyle
+from .shape_reader import CALL, NOTHING, OTHER
 from .triggers import MARKERS, MEMBER
-from .window import Step, Window
-
-if TYPE_CHECKING:
-    from .shape import Shape
+from .window import Step
 
 _FENCE: Final = Literals(["```"])
 _LONGEST_FENCE_INFO: Final = 40
 
 
-#: What was found where a call could stand: nothing; a call, which was read; something whole that is
-#: no call and was read, and that a sibling may follow.
-Outcome: TypeAlias = int
-NOTHING: Final = 0
-CALL: Final = 1
-OTHER: Final = 2
-
-
-class ShapeReader:
-    """Reads calls of one shape. Made once for each format: what differs from message to message is
-    in the `Run`."""
-
-    def __init__(self, shape: Shape) -> None:
-        self.separators: str = shape.separators
-        #: what a list of calls may have in it: strings in these quotes, comments
-        self.quotes = '"'
-        self.comments = False
-        #: names that say that no call follows, but text
-        self.text_names: tuple[str, ...] = ()
-
-    def run(
-        self,
-        format: Format,
-        tools: Mapping[str, Tool] | None,
-        window: Window,
-        style: ReasoningStyle | None,
-    ) -> Run:
-        """What reads a message in a format of this shape."""
-        return Run(format, tools, window, style)
-
-    def may_start(self, character: str) -> bool:
-        """Whether a call can begin with `character`."""
-        return False
-
-    def begins(self, window: Window) -> bool | None:
-        """Whether the first call of a block can begin at the reading position, written as this shape
-        has it and not as a model does that drifts; None as long as the text does not tell."""
-        return True
-
-    def read(self, run: Run) -> Step[Outcome]:
-        """Read one call at the reading position."""
-        yield from ()
-        return NOTHING
-
-    def read_arguments(self, run: Run, name: str) -> Step[Outcome]:
-        """Read the arguments of a call whose name stands in the header of a part."""
-        yield from ()
-        return NOTHING
-
-
 class Run(Prose):
     """One message being read in one format."""
 
-    def __init__(
-        self,
-        format: Format,
-        tools: Mapping[str, Tool] | None,
-        window: Window,
-        style: ReasoningStyle | None,
-    ) -> None:
-        super().__init__(format, tools, window, style)
-        self._innermost = 1 << len(format.wrappers) >> 1
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._innermost = 1 << len(self.format.wrappers) >> 1
         self.in_part = False  # the body of a part, which ends where the message does
         self._before_trial: tuple[Outgoing, Block] = (self.out, self._block)
 
@@ -128,6 +68,12 @@ class Run(Prose):
     def opened(self) -> int:
         """The levels of wrappers around the block at hand, each a bit."""
         return self._block.opened
+
+    def closers_around(self) -> list[tuple[str, ...]]:
+        """What closes the wrappers around the block at hand, innermost first."""
+        wrappers = enumerate(self.format.wrappers)
+        around = [wrapper.close for level, wrapper in wrappers if self.opened >> level & 1]
+        return around[::-1]
 
     def inside_all(self) -> bool:
         """Whether the innermost wrapper is open: names stand in the open only there."""
@@ -157,6 +103,20 @@ class Run(Prose):
         """Whitespace behind a call, of which it is not known yet what it is."""
         self.out.gap(space)
         self.note_line(space)
+
+    def first_character(self) -> Step[str | None]:
+        """What a call may begin with: the next character, or the one behind the first line of a code
+        fence, which is read. None where there are backticks and no such fence."""
+        w = self.window
+        while (c := w.peek()) is None:
+            yield
+        if c != "`":
+            return c
+        if not (yield from self.skip_fence()):
+            return None
+        while (c := w.peek()) is None:
+            yield
+        return c
 
     def skip_fence(self) -> Step[bool]:
         """At a backtick: read the first line of a code fence, a word at most. Returns whether there is

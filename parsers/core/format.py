@@ -14,14 +14,14 @@ from .channels import Channels
 from .delimiters import Delimiters
 from .end_of_turn import EndOfTurn
 from .layout import IdStyle, Layout
-from .literals import Levels, is_special, without_suffix
+from .literals import Levels, is_special, without_optional
 from .reasoning import ReasoningStyle
 from .shape import Shape, check_spellings
 from .triggers import ReasoningTriggers
 
 if TYPE_CHECKING:
     from .channel_run import Boundaries
-    from .driver import ShapeReader
+    from .shape_reader import ShapeReader
 
 
 #: What ends turns in the frames that many families have in common.
@@ -154,5 +154,5 @@ class Format:
     def is_special(self, opener: str) -> bool:
         """Whether an opener, as it stands in a text, is one that a model can't just mention."""
         spellings = self.delimiters.opens.spellings
-        suffixed = opener not in spellings and opener not in map(without_suffix, spellings)
-        return bool(opener) and (suffixed or opener in self.special or is_special(opener))
+        differs = opener not in spellings and opener not in map(without_optional, spellings)
+        return bool(opener) and (differs or opener in self.special or is_special(opener))

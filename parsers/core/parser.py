@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from ..errors import ToolwireError
 from ..events import Event
-from ..schema.tools import Tool, read_tools
+from ..schema.tools import read_tools
 from .channel_run import ChannelRun
+from .context import Context
 from .driver import Run
 from .end_of_turn import Tail
 from .format import Format
 from .reasoning import ReasoningStyle
 from .window import Window
 
+#: A longer chunk is read in pieces: what stands behind a limit is copied each time the limit moves.
 _LARGEST: Final = 1 << 16
 _FINISHED: Final = "feed() after finish(): make a new Parser for the next message."
 
 
-def _run(
-    format: Format,
-    tools: Mapping[str, Tool] | None,
-    window: Window,
-    style: ReasoningStyle | None,
-) -> Run:
-    if format.channels is not None:
-        return ChannelRun(format, tools, window, format.channels)
-    return format.reading.run(format, tools, window, style)
+def _run(context: Context) -> Run:
+    if context.format.channels is not None:
+        return ChannelRun(context)
+    return context.format.reading.own_run(context) or Run(context)
 
 
 class EventParser:
@@ -49,7 +45,7 @@ class EventParser:
         self.format = format
         self._window = Window(fast_paths)
         self._tail = Tail(format.turn_ends)
-        run = _run(format, read_tools(tools), self._window, style)
+        run = _run(Context(format, read_tools(tools), self._window, style))
         self._out = run.out
         self._steps = run.main(in_reasoning)
         self._finished = False
@@ -73,10 +69,13 @@ class EventParser:
         if self._finished:
             raise ToolwireError(_FINISHED)
         window.fast_path = None
-        # What stands behind a limit is copied where the limit moves: never all of a long text.
-        for start in range(0, len(chunk), _LARGEST) or (0,):
-            window.push(chunk[start : start + _LARGEST] if len(chunk) > _LARGEST else chunk)
+        if len(chunk) <= _LARGEST:
+            window.push(chunk)
             next(self._steps)
+        else:
+            for start in range(0, len(chunk), _LARGEST):
+                window.push(chunk[start : start + _LARGEST])
+                next(self._steps)
         return self._out.take_events()
 
     def finish(self) -> list[Event]:

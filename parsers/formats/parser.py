@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
+from ..core.channels import Channels
 from ..core.format import Format, Wrapper
 from ..core.parser import EventParser
 from ..core.reasoning import ReasoningStyle
@@ -18,7 +20,9 @@ from .reasoning import Reasoning, style_of
 def text_only(format: str | Format) -> Format:
     """A format in which nothing is a call. Thoughts and text are marked as in the given one."""
     spec = format if isinstance(format, Format) else get_format(format)
-    return _text_format(spec.reasoning, spec.text_wrapper, spec.annotations, spec.end_of_turn)
+    return _text_format(
+        spec.reasoning, spec.text_wrapper, spec.annotations, spec.channels, spec.end_of_turn
+    )
 
 
 @cache
@@ -26,6 +30,7 @@ def _text_format(
     style: ReasoningStyle,
     text_wrapper: Wrapper | None,
     annotations: tuple[str, ...],
+    channels: Channels | None,
     end_of_turn: tuple[str, ...],
 ) -> Format:
     return Format(
@@ -34,6 +39,7 @@ def _text_format(
         reasoning=style,
         text_wrapper=text_wrapper,
         annotations=annotations,
+        channels=channels and replace(channels, calls=False),
         end_of_turn=end_of_turn,
     )
 

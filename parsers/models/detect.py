@@ -18,6 +18,7 @@ from ..core.format import Format
 from ..core.samples import Call
 from ..errors import ToolwireError
 from ..formats import get_format
+from ..formats.reasoning import channel_style
 from ..formats.response_template import load_response_template
 from .files import ModelFiles
 from .frames import frame_by_tokens, frame_of, template_for
@@ -46,7 +47,7 @@ from .propose import propose
 from .readings import Reading, best_first, is_marked, readings_of, text_left
 from .reasoning import ShownReasoning, find_reasoning
 from .rendering import template_renderer
-from .styles import fitting_styles
+from .styles import fitting_styles, own_style
 
 #: What a proposed format is called, until somebody gives it a name.
 PROPOSED = "detected"
@@ -87,9 +88,11 @@ class Detection:
     @property
     def reasoning_style(self) -> str | None:
         """The name of the style in which thoughts are marked, if it has one."""
+        spec = self.proposal or (get_format(self.formats[0]) if self.formats else None)
+        if spec is not None and channel_style(spec):
+            return own_style(spec)
         if self.reasoning.markers is None:
             return None
-        spec = self.proposal or (get_format(self.formats[0]) if self.formats else None)
         return next(iter(fitting_styles(self.reasoning.markers, spec)), None)
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
+from ...core.dialects import Dialect
+from ...core.driver import Run
 from ...core.literals import Literals
-from ...core.loose import Dialect, LooseReader
+from ...core.loose import LooseReader
 from ...core.names import read_word
+from ...core.shape_reader import CALL, NOTHING, Outcome, ShapeReader
 from ...core.window import Step, Window
 from ..json_calls.read import JsonCallsReader
 
@@ -39,9 +41,9 @@ class BareKeysReader(ShapeReader):
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
-        while (first := w.peek()) is None:
+        while (drifts := self._drift.begins(w)) is None:
             yield
-        if self._drift.may_start(first):
+        if drifts:
             return (yield from self._drift.read(run))
         while (prefix := self._prefix.here(w)) is None:
             yield

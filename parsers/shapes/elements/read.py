@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
+from ...core.driver import Run
 from ...core.jsontext import read_arguments
 from ...core.literals import Literals
 from ...core.object_builder import TextValue
 from ...core.outgoing import Outgoing
+from ...core.shape_reader import CALL, NOTHING, Outcome, ShapeReader
 from ...core.sinks import Pieces, Sink
 from ...core.window import FastPath, Step, Window
 from ...schema.kinds import JSON_TYPES, Kind, encode, json_type
@@ -70,9 +71,7 @@ class ElementsReader(ShapeReader):
         """What to look for in the values of the call at hand."""
         plan = self._plans.get(run.opened)
         if plan is None:
-            wrappers = enumerate(run.format.wrappers)
-            around = [wrapper.close for level, wrapper in wrappers if run.opened >> level & 1]
-            plan = self._plans[run.opened] = Plan(run, self.markup, around[::-1])
+            plan = self._plans[run.opened] = Plan(run, self.markup, run.closers_around())
         return plan
 
     def may_start(self, character: str) -> bool:

@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
+from ...core.driver import Run
 from ...core.jsontext import VALUE_START, read_arguments
 from ...core.literals import Literals
+from ...core.shape_reader import CALL, NOTHING, Outcome, ShapeReader
 from ...core.sinks import Pieces
 from ...core.window import Step, Window
 from ..json_calls.read import KNOWN_KEYS, JsonCallsReader
@@ -46,9 +47,9 @@ class LabelsReader(ShapeReader):
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
-        while (first := w.peek()) is None:
+        while (drifts := self._drift.begins(w)) is None:
             yield
-        if self._drift.may_start(first):
+        if drifts:
             return (yield from self._drift.read(run))
         name = ""
         early: Pieces | None = None

@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ...core.callargs import CallArguments, arguments_begin
-from ...core.driver import CALL, NOTHING, OTHER, Outcome, Run, ShapeReader
-from ...core.loose import Dialect, LooseReader
+from ...core.dialects import Dialect
+from ...core.driver import Run
+from ...core.loose import LooseReader
 from ...core.names import in_name, may_begin_name, word_ahead
+from ...core.shape_reader import CALL, NOTHING, OTHER, Outcome, ShapeReader
 from ...core.window import Step, Window
 from ..json_calls.read import JsonCallsReader
 
@@ -40,13 +42,9 @@ class PythonicReader(ShapeReader):
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
-        while (first := w.peek()) is None:
-            yield
-        if first == "`":
-            if not (yield from run.skip_fence()):
-                return NOTHING
-            while (first := w.peek()) is None:
-                yield
+        first = yield from run.first_character()
+        if first is None:
+            return NOTHING
         listed = w.mark()
         if first == "[":
             w.take(w.pos + 1)

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
+from ...core.driver import Run
 from ...core.jsontext import read_arguments
 from ...core.literals import Literals
 from ...core.names import is_in_word, read_word
+from ...core.shape_reader import CALL, NOTHING, Outcome, ShapeReader
 from ...core.window import Step, Window
 from ..json_calls.read import JsonCallsReader
 from .opening_tags import NoTag, Opening, OpeningTag
@@ -50,9 +51,7 @@ class TagsReader(ShapeReader):
         """What to look for in the values of the call at hand."""
         plan = self._plans.get(run.opened)
         if plan is None:
-            wrappers = enumerate(run.format.wrappers)
-            around = [wrapper.close for level, wrapper in wrappers if run.opened >> level & 1]
-            row = [close for close in (*self._closers, *reversed(around)) if close]
+            row = [close for close in (*self._closers, *run.closers_around()) if close]
             plan = self._plans[run.opened] = Plan(
                 row, self.parameter.begin.spellings, self.parameter.has_key_tags
             )

@@ -1,0 +1,127 @@
+"""Pieces of work: some rows of a file, what is made of them, and the processes that do it.
+
+    read ──pieces──▶ workers, one for each core ──results──▶ written, in the order of the pieces
+
+Only so many pieces are under way that every worker has one and a next one: memory does not grow with the
+file, and a slow disk slows the reading down. A piece holds raw bytes or an Arrow batch, so the process
+that reads and writes has next to nothing to do with what is in the rows.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+from ..errors import ToolwireError
+from .compression import compress
+from .lines import parse_lines
+from .outcome import Counts
+from .parse_calls import ParseCalls
+from .tables import add_outcomes
+
+#: Of one piece, so many bad rows are told about one by one.
+_TOLD = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some rows: whole JSON lines as bytes, or an Arrow record batch. `end` is where in the source they
+    end: the bytes, or the rows, before that place."""
+
+    rows: Any
+    end: int
+    compression: str = ""
+    """How what is made of lines is compressed."""
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """Its place among the rows of the piece, and what is wrong with it."""
+
+    place: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What is written for a piece, and what it came to."""
+
+    rows: Any
+    end: int
+    counts: Counts
+    bad: tuple[BadRow, ...] = ()
+
+
+def do(parse: ParseCalls, piece: Piece) -> Result:
+    written: Any
+    if isinstance(piece.rows, bytes):
+        written, outcomes = parse_lines(parse, piece.rows)
+        written = compress(written, piece.compression)
+    else:
+        written, outcomes = add_outcomes(parse, piece.rows)
+    bad = (
+        BadRow(place, outcome.problems[0].sentence)
+        for place, outcome in enumerate(outcomes)
+        if outcome.is_bad
+    )
+    return Result(written, piece.end, Counts.of(outcomes), tuple(islice(bad, _TOLD)))
+
+
+def results(parse: ParseCalls, pieces: Iterable[Piece], workers: int) -> Iterator[Result]:
+    """The result of each piece, in their order. For one worker, or one piece, no process is started."""
+    pieces = iter(pieces)
+    first = list(islice(pieces, 2))
+    pieces = chain(first, pieces)
+    if workers == 1 or len(first) < 2:
+        yield from (do(parse, piece) for piece in pieces)
+        return
+    context = multiprocessing.get_context(
+        "spawn"
+    )  # a fork would copy the locks of pyarrow's threads
+    pool = ProcessPoolExecutor(workers, context, _start, (parse,))
+    try:
+        yield from _in_order(lambda piece: pool.submit(_do, piece), pieces, 2 * workers)
+    except BrokenProcessPool:
+        raise ToolwireError(
+            "A worker was ended from outside; machines do that when they run out of memory. What was "
+            "finished is kept: --resume goes on from there, and --workers says how many there are."
+        ) from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _in_order(
+    submit: Callable[[Piece], Future[Result]], pieces: Iterable[Piece], most: int
+) -> Iterator[Result]:
+    under_way: deque[Future[Result]] = deque()
+    for piece in pieces:
+        under_way.append(submit(piece))
+        if len(under_way) > most:
+            yield under_way.popleft().result()
+    while under_way:
+        yield under_way.popleft().result()
+
+
+# -- inside a worker ------------------------------------------------------------------------------
+
+_parse: ParseCalls | None = None
+
+
+def _start(parse: ParseCalls) -> None:
+    global _parse
+    _parse = parse
+    with suppress(ValueError):  # Ctrl-C is for the process that reads and writes
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _do(piece: Piece) -> Result:
+    assert _parse is not None
+    return do(_parse, piece)
