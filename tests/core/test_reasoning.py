@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire import Parser, Reasoning, get_format
 
-from ..support import TOOLS, cut_at, events_of, whole_summary
+from ..support import NOARGS, cut_at, events_of, whole_summary
 from ..writers import WRITERS
 from .generate import broken, tools_for
 from .test_rules import check_shape, is_part_of
@@ -163,7 +163,7 @@ def test_a_backtick_in_thoughts_hides_no_call() -> None:
     for format in ("xlam", "json", "llama3_json"):
         for text in (f"Hm. `[{call}]", f"Hm. `{call}"):
             for pieces in ([text], list(text), ["Hm. `[", text[6:]] if "[" in text else [text]):
-                found = whole_summary(events_of(format, pieces, TOOLS, True, True))
+                found = whole_summary(events_of(format, pieces, [NOARGS], True, True))
                 assert found == ("Hm. `", None, said)
         quoted = f"Hm. `{call}`"
-        assert whole_summary(events_of(format, list(quoted), TOOLS, True, True))[0] == quoted
+        assert whole_summary(events_of(format, list(quoted), [NOARGS], True, True))[0] == quoted
