@@ -145,7 +145,7 @@ def test_nothing_of_a_conversation_is_kept(start_gateway: Start) -> None:
     def talk(servers: list[Server]) -> list[Any]:
         messages: list[Any] = [{"role": "user", "content": "1+1?"}]
         for turn in range(6):
-            request = {"model": "simple>chunked>text>tell", "messages": messages, "tools": TOOLS}
+            request = {"model": "simple>chunked>text>plain", "messages": messages, "tools": TOOLS}
             choice = post(servers[turn % len(servers)], request).json()["choices"][0]
             messages.append(choice["message"])
             calls = choice["message"].get("tool_calls") or []
