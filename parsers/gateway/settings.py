@@ -163,15 +163,6 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if self.tools in ("prompt", "none") and not self.format:
-            raise ToolwireError(
-                f"tools is {self.tools!r}: set a format, too, in which calls are read from the text"
-            )
-        if self.tools == "prompt" and self.messages == "native":
-            raise ToolwireError(
-                "tools is 'prompt' and messages 'native': only translated requests can have their "
-                "tools in the prompt"
-            )
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:

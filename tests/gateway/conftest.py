@@ -173,6 +173,6 @@ def node_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("node")
     (folder / "package.json").write_text('{"private": true, "type": "module"}')
     command = ["npm", "install", "--silent", "--no-audit", "--no-fund"]
-    command += ["openai", "@anthropic-ai/sdk", "playwright-core"]
+    command += ["openai", "@anthropic-ai/sdk", "ai", "@ai-sdk/openai-compatible", "playwright-core"]
     subprocess.run(command, cwd=folder, check=True)
     return folder

@@ -6,8 +6,8 @@ says what happens: the name of an answer in `scripted_answers`, perhaps with `+`
 `tell` repeats the last message, `request` the whole request. `given` does what the request's `x_given`
 says: its `head` (seconds to wait before), its `status`, its `type`, and its `body`, a list of texts in
 Latin-1 (so that they can be any bytes) and of seconds to wait. With `no-messages` behind the port, there
-is no `/v1/messages`. `+ollama`, `+vllm` and `+llamacpp` refuse tools as these servers do. What was asked
-last of each model is told by `/v1/asked`.
+is no `/v1/messages`. `+ollama`, `+vllm` and `+llamacpp` refuse tools as these servers do; `reminded`
+calls only when it is told that it did not. What was asked of each model is told by `/v1/asked`.
 """
 
 from __future__ import annotations
@@ -102,6 +102,9 @@ async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: 
             await whole(writer, {"error": {"message": sentence, "type": "api_error"}}, status)
             return True
     name = of_this_round(names.split(">"), request)
+    if name == "reminded":  # it calls when it is asked a second time
+        told = "You have not called a tool" in json.dumps(request)
+        name = "text" if told else "plain"
     seen[request["model"]] += 1
     times = seen[request["model"]]
     for fault in faults:
@@ -157,12 +160,13 @@ def of_this_round(names: list[str], request: dict[str, Any]) -> str:
     """The answer after so many rounds of calls; the last one is for all that follow."""
     rounds = 0
     for message in request.get("messages", ()):
-        text = message.get("content") or ""
-        calls = message["role"] == "assistant" and (
-            message.get("tool_calls") or "<tool_call>" in text
-        )
-        told = message["role"] == "user" and "<tool_response>" not in text
-        rounds = 0 if told else rounds + bool(calls)
+        text = str(message.get("content") or "")  # calls and results may be words
+        called = message.get("tool_calls") or "<tool_call>" in text or "add(" in text
+        told = "<tool_response>" in text or "Result of" in text
+        if message["role"] == "user" and not told:
+            rounds = 0
+        elif message["role"] == "assistant" and called:
+            rounds += 1
     return names[min(rounds, len(names) - 1)]
 
 
