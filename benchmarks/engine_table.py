@@ -136,7 +136,8 @@ def plot(lines: list[Line], sizes: list[int], path: Path, title: str) -> None:
     draw(part.plain(chart), path)
 
 
-def main(engine_name: str, description: str | None, times_floor: float) -> None:
+def ask(description: str | None) -> argparse.Namespace:
+    """What the command line says."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -147,6 +148,26 @@ def main(engine_name: str, description: str | None, times_floor: float) -> None:
     asked = parser.parse_args()
     if asked.plot and find_spec("matplotlib") is None:
         parser.error(f"--plot needs matplotlib: {sys.executable} -m pip install matplotlib")
+    return asked
+
+
+def report(asked: argparse.Namespace, lines: list[Line], title: str) -> None:
+    """Writes the files that were asked for."""
+    if asked.json:
+        asked.json.parent.mkdir(parents=True, exist_ok=True)
+        asked.json.write_text(json.dumps(as_json(lines, asked.sizes), indent=2) + "\n")
+    if asked.plot:
+        plot(lines, asked.sizes, asked.plot, title)
+
+
+def conclude(asked: argparse.Namespace, wrong: list[str], promise: str) -> None:
+    print("\n".join(wrong) or promise)
+    if wrong and asked.check:
+        sys.exit(1)
+
+
+def main(engine_name: str, description: str | None, times_floor: float) -> None:
+    asked = ask(description)
     engine = Engine(engine_name)
     label = engine.module.LABEL
     measure.pin()
@@ -154,13 +175,7 @@ def main(engine_name: str, description: str | None, times_floor: float) -> None:
     lines = engine.lines(asked.sizes)
     floor = next(line for line in lines if line.subject.parser == "floor_arguments")
     print(table(lines, floor, asked.sizes))
-    if asked.json:
-        asked.json.parent.mkdir(parents=True, exist_ok=True)
-        asked.json.write_text(json.dumps(as_json(lines, asked.sizes), indent=2) + "\n")
-    if asked.plot:
-        plot(lines, asked.sizes, asked.plot, f"What a tool parser costs {label}")
+    report(asked, lines, f"What a tool parser costs {label}")
     wrong = verdicts(lines, floor, asked.sizes, times_floor)
     promise = f"As promised: at most {times_floor:g} times the floor, flat, ahead of {label}'s own."
-    print("\n".join(wrong) or promise)
-    if wrong and asked.check:
-        sys.exit(1)
+    conclude(asked, wrong, promise)

@@ -82,14 +82,18 @@ def as_served(tokenizer: Any) -> Any:
 class Stream:
     """One answer as vLLM reads it."""
 
-    def __init__(self, tokenizer: Any, parser_name: str, tools: Sequence[Any]) -> None:
+    def __init__(
+        self, tokenizer: Any, parser_name: str, tools: Sequence[Any], reasoning: str | None = None
+    ) -> None:
         self.request = ChatCompletionRequest(
             messages=[{"role": "user", "content": "Go."}],
             model="model",
             tools=list(tools),
             tool_choice="auto",
         )
-        kind = ParserManager.get_parser(tool_parser_name=parser_name, enable_auto_tools=True)
+        kind = ParserManager.get_parser(
+            tool_parser_name=parser_name, reasoning_parser_name=reasoning, enable_auto_tools=True
+        )
         assert kind is not None
         self.parser = kind(as_served(tokenizer), self.request.tools)
 
@@ -102,6 +106,16 @@ class Stream:
     def finish(self, step: Step) -> None:
         text, ids = step
         self.parser.parse_delta(text, ids, self.request, prompt_token_ids=PROMPT, finished=True)
+
+    def thoughts(self, steps: Sequence[Step]) -> str:
+        """What of the steps are thoughts."""
+        found = []
+        for number, (text, ids) in enumerate(steps, start=1):
+            message = self.parser.parse_delta(
+                text, ids, self.request, prompt_token_ids=PROMPT, finished=number == len(steps)
+            )
+            found.append((message and message.reasoning) or "")
+        return "".join(found)
 
     def deltas(self, steps: Sequence[Step]) -> Iterator[tuple[str, list[tuple[int, str, str]]]]:
         """For each step the text and the pieces of calls: (number, name, arguments)."""

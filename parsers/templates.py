@@ -3,6 +3,9 @@
 A template belongs to a frame (how turns are marked) and a style (how tools are declared and calls
 written), and asks for the wire format that one parser reads. `catalog.json`, built beside the
 templates, says which.
+
+`words_for` gives what a style says of tools, calls and results without the turns around it: whoever
+writes tools into an ordinary system message (the gateway) says the same as the templates do.
 """
 
 import difflib
@@ -16,9 +19,15 @@ from typing import Any
 from jinja2 import Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from .core.format import Format
 from .errors import ToolwireError
+from .formats import get_format
+from .formats.write import write
+from .openai import exact_json
+from .schema.definitions import Tools
 
 _CATALOG = "catalog.json"
+_BY_EXAMPLE = "by_example.jinja"
 
 #: What the text of every template begins with.
 OURS = "{#- toolwire chat template "
@@ -97,6 +106,51 @@ def render(
         raise ToolwireError(f"the conversation is malformed: {error}") from error
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a style says of tools, to be written into any conversation."""
+
+    format: Format
+    macros: Any  # the style's own, as a template has them
+
+    def declare(self, tools: Sequence[Mapping[str, Any]]) -> str:
+        """The tools, and how they are called."""
+        return str(self.macros.declare(tools))
+
+    def calls(self, calls: Sequence[Mapping[str, Any]], tools: Tools | None = None) -> str:
+        """Some calls as the model writes them; one that the format can't say, as the templates do."""
+        try:
+            return write(self.format, calls, tools)
+        except ToolwireError:
+            return str(self.macros.write_calls(calls))
+
+    def result(self, name: str, content: Any) -> str:
+        """What a tool gave back."""
+        return str(self.macros.write_result(name, self.macros.result_text(content)))
+
+
+@functools.lru_cache(maxsize=100)
+def words_for(format: str | Format) -> Words:
+    """The words of the style that asks for a format; where there is none, calls are shown as they are
+    written. A format that can't be written raises."""
+    spec = format if isinstance(format, Format) else get_format(format)
+    plain = f"plain-{_style_of(spec)}"
+    if plain in _catalog():
+        return Words(spec, _compiled(_catalog()[plain].path).make_module({"messages": []}))
+    call = {"name": "tool_name", "arguments": {"argument": "value"}}
+    other = {"name": "other_tool", "arguments": {"argument": "value"}}
+    shown = {"one": write(spec, [call]), "several": write(spec, [call, other])}
+    return Words(spec, _compiled(_folder() / _BY_EXAMPLE).make_module(shown))
+
+
+def _style_of(spec: Format) -> str:
+    """The style whose templates ask for this format, or "". A user's own may have one's name."""
+    for template in _catalog().values():
+        if template.format == spec.name and get_format(spec.name) == spec:
+            return template.style
+    return ""
+
+
 def _folder() -> Path:
     """Installed, the templates lie inside the package; in a checkout, beside its source folder."""
     package = Path(__file__).resolve().parent
@@ -162,6 +216,8 @@ def _tojson(
     sort_keys: bool = False,
 ) -> str:
     """Jinja2's own filter escapes for HTML and sorts keys: neither belongs in a prompt."""
+    if indent is None and separators is None and not sort_keys:
+        return exact_json.dumps(value, ascii=ensure_ascii)  # numbers as they were written
     return json.dumps(
         value,
         ensure_ascii=ensure_ascii,

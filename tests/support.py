@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 import signal
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -26,6 +27,12 @@ NOARGS = tool("noargs")
 WRITE_FILE = tool("write_file", path=STRING, content=STRING)
 GET_WEATHER = tool("get_weather", city=STRING, unit=STRING)
 TOOLS = [ADD, NOARGS, WRITE_FILE, GET_WEATHER]
+
+
+def filled(spelling: str, gap: str) -> str:
+    """A delimiter with this in its gaps. What may be missing is, where that is ""."""
+    optional = re.sub(r"\{([^{}…]*)…\}", lambda found: found[1] + gap if gap else "", spelling)
+    return optional.replace("…", gap or "x")
 
 
 def policy_for(

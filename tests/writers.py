@@ -407,7 +407,7 @@ WRITERS: dict[str, Writer] = {
 #: Formats that only they write like: no other is inferred from what they write. (A part's header is
 #: nothing that could be told from prose.)
 ALONE = ("kimi_k3", "sarashina", "harmony", "inkling", "beam", "muse_glimmer")
-#: What stands in a format's tags where they have a place for a suffix, if anything.
-SUFFIXES = {"hy3": ":opensource"}
+#: What stands in the gaps of a format's tags, if anything.
+GAPS = {"hy3": "opensource"}
 #: Formats that also find a call without any marker: only declared names are calls there.
 BARE = ("json", "llama3_json", "xlam", "sarashina", "pythonic", "llama4_pythonic", "call_text")

@@ -14,7 +14,6 @@ from ..core.layout import TEXTS, IdStyle
 from ..engines.names import names_of
 from ..errors import ToolwireError
 from ..formats import ANY, get_format, list_formats
-from ..formats.families import family_and_year
 from ..formats.reasoning import style_of
 from ..formats.toml_schema import toml_schema
 from ..formats.toml_specs import dump_format
@@ -174,7 +173,6 @@ def _export(folder: Path) -> int:
 
 def _describe(name: str) -> dict[str, Any]:
     spec = get_format(name)
-    family, year = family_and_year(spec)
     ours = [t.name for t in templates.list_templates() if t.format == name]
     return {
         "name": name,
@@ -185,7 +183,7 @@ def _describe(name: str) -> dict[str, Any]:
         "constrained": "in its own format" if uses_own_format(spec) else "as JSON",
         "template": ours[0] if ours else None,
         "parser": f"toolwire_{name}",
-        "family": family,
-        "year": year,
+        "family": spec.family,
+        "year": spec.year,
         "engines": names_of(name),
     }

@@ -2,106 +2,21 @@
 
 from __future__ import annotations
 
-import os
+import inspect
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ..errors import ToolwireError
-from ..gateway.budget import MIB
-from ..gateway.settings import (
-    DEFAULT_KEEP_ALIVE,
-    DEFAULT_MAX_BODY,
-    DEFAULT_MAX_EXCHANGE,
-    DEFAULT_MAX_HELD,
-    Limits,
-    Settings,
-)
+from ..gateway.options import Setting, settings_of
+from ..gateway.settings import DECLARED, SERVER, GatewaySettings
 from ..replay.splits import Difference, find_differences
 from .output import FINDINGS, as_json, visible
 from .reading import complete_format
-
-_LIMITS = Limits()
-
-# -- the options of `toolwire gateway`, as its help has them ---------------------------------------
-
-_Upstream = Annotated[
-    str, typer.Option(help="The server behind it, with its /v1: http://127.0.0.1:11434/v1.")
-]
-_Format = Annotated[
-    str | None,
-    typer.Option(
-        help="Read calls from the text in this format, where the server finds none.",
-        autocompletion=complete_format,
-    ),
-]
-_Host = Annotated[str, typer.Option(help="The address to listen on.")]
-_Port = Annotated[int, typer.Option(help="The port to listen on.")]
-_Mode = Annotated[
-    str, typer.Option(help="verified: calls go out whole and checked; live: as they come.")
-]
-_Emit = Annotated[
-    str,
-    typer.Option(help="verified calls go out with the finish reason (finish), or once complete."),
-]
-_Requests = Annotated[
-    str,
-    typer.Option(
-        help="What the specification forbids is refused (strict), put right (repair), or passed on."
-    ),
-]
-_Names = Annotated[
-    str,
-    typer.Option(
-        help="mangle: names of tools that some servers refuse are written otherwise for them."
-    ),
-]
-_KeepAlive = Annotated[
-    float,
-    typer.Option(min=0, help="Seconds after which a silent stream gets a comment; 0: never."),
-]
-_Ids = Annotated[str, typer.Option(help="Ids of calls found in the text: random or sequential.")]
-_Messages = Annotated[
-    str,
-    typer.Option(help="/v1/messages: translate it to Chat Completions, native (never), or auto."),
-]
-_Repair = Annotated[
-    str,
-    typer.Option(
-        metavar="KINDS",
-        help="coerce: strings become the numbers, lists … that tools declare; names: a tool's name is "
-        "found but for case, - and _, and prefixes; or coerce,names.",
-    ),
-]
-_Attempts = Annotated[int, typer.Option(min=1, help="How often a request is tried.")]
-_BreakerFailures = Annotated[
-    int, typer.Option(min=1, help="Failures in a row until the upstream is left alone.")
-]
-_BreakerSeconds = Annotated[float, typer.Option(min=0, help="How long it is left alone.")]
-_ConnectTimeout = Annotated[float, typer.Option(min=0.1, help="Seconds.")]
-_ReadTimeout = Annotated[
-    float, typer.Option(min=0.1, help="Seconds without a byte from the upstream.")
-]
-_HeaderTimeout = Annotated[
-    float, typer.Option(min=0.1, help="Seconds for the head of a client's request to come.")
-]
-_BodyTimeout = Annotated[
-    float, typer.Option(min=0.1, help="Seconds for the body of a client's request to come.")
-]
-_MaxConnections = Annotated[
-    int, typer.Option(min=1, help="Connections of clients; one more is answered 503.")
-]
-_MaxBody = Annotated[int, typer.Option(min=1, help="The largest request, in MiB.")]
-_MaxExchange = Annotated[
-    int, typer.Option(min=1, help="The most that is held of one answer, in MiB.")
-]
-_MaxHeld = Annotated[
-    int, typer.Option(min=1, help="… and of all requests and answers together, in MiB.")
-]
 
 
 @contextmanager
@@ -114,66 +29,83 @@ def extra(what: str = "The gateway") -> Iterator[None]:
         raise ToolwireError(f'{what} needs {package}: pip install "toolwire[gateway]"') from error
 
 
-def gateway(
-    upstream: _Upstream,
-    format: _Format = None,
-    host: _Host = "127.0.0.1",
-    port: _Port = 8080,
-    mode: _Mode = "verified",
-    emit: _Emit = "finish",
-    ids: _Ids = "random",
-    messages: _Messages = "auto",
-    requests: _Requests = "strict",
-    names: _Names = "keep",
-    keep_alive: _KeepAlive = DEFAULT_KEEP_ALIVE,
-    repair: _Repair = "",
-    attempts: _Attempts = 3,
-    breaker_failures: _BreakerFailures = 5,
-    breaker_seconds: _BreakerSeconds = 10.0,
-    connect_timeout: _ConnectTimeout = 5.0,
-    read_timeout: _ReadTimeout = 300.0,
-    header_timeout: _HeaderTimeout = _LIMITS.header_timeout,
-    body_timeout: _BodyTimeout = _LIMITS.body_timeout,
-    max_connections: _MaxConnections = _LIMITS.connections,
-    max_body_mib: _MaxBody = DEFAULT_MAX_BODY // MIB,
-    max_exchange_mib: _MaxExchange = DEFAULT_MAX_EXCHANGE // MIB,
-    max_held_mib: _MaxHeld = DEFAULT_MAX_HELD // MIB,
-) -> int:
+def gateway(config: str | None = None, **said: Any) -> int:
     """Stand in front of an OpenAI-compatible server: normalise and check tool calls, count, watch.
 
-    The debug routes need a key in the environment's APISIX_ADMIN_KEY.
+    Every setting is a flag, a variable (--keep-alive: TOOLWIRE_KEEP_ALIVE) and a key of a TOML file
+    (keep_alive). Flags win over the environment, and that over the file. The debug routes need a key,
+    which has no flag: TOOLWIRE_ADMIN_KEY, or admin_key in the file.
     """
     with extra():
         import uvicorn
 
         from ..gateway.app import create_app
         from ..gateway.guard import guarded
-        from ..gateway.upstream import UpstreamSettings
-    server = UpstreamSettings(
-        upstream,
-        attempts=attempts,
-        breaker_failures=breaker_failures,
-        breaker_seconds=breaker_seconds,
-        connect_timeout=connect_timeout,
-        read_timeout=read_timeout,
-    )
-    said: dict[str, str | float | None] = {"FORMAT": format, "MODE": mode, "EMIT": emit, "IDS": ids}
-    said |= {"MESSAGES": messages, "REQUESTS": requests, "NAMES": names, "KEEP_ALIVE": keep_alive}
-    said |= {"REPAIR": repair or None}
-    sizes = {"BODY": max_body_mib, "EXCHANGE": max_exchange_mib, "HELD": max_held_mib}
-    said |= {f"MAX_{name}": size * MIB for name, size in sizes.items()}
-    app = create_app(server, _settings(said))
-    http = guarded(Limits(header_timeout, body_timeout, max_connections))
+    settings = GatewaySettings.read(said, config=config)
+    server = settings.server
     uvicorn.run(
-        app, host=host, port=port, log_level="warning", server_header=False, http=http, ws="none"
+        create_app(settings.upstream, settings.answers),
+        host=server.host,
+        port=server.port,
+        log_level="warning",
+        server_header=False,
+        http=guarded(settings.limits),
+        ws="none",
     )
     return 0
 
 
-def _settings(said: Mapping[str, str | float | None]) -> Settings:
-    """The environment's settings, with what the command line says in their place."""
-    own = {f"TOOLWIRE_{name}": str(value) for name, value in said.items() if value is not None}
-    return Settings.from_environment({**os.environ, **own})
+_CONFIG = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="A TOML file with settings: keep_alive = 5.",
+        rich_help_panel=SERVER,
+    ),
+]
+_METAVARS = {int: "N", float: "NUMBER", str: "TEXT", tuple: "TEXT"}
+#: What the shell completes beside choices.
+_COMPLETE = {"format": complete_format}
+
+
+def _parameter(declared: Setting) -> inspect.Parameter:
+    """A setting as a parameter, as typer wants them. Its text is read by the setting itself."""
+    option, default = declared.option, declared.shown_default
+    offered = _COMPLETE.get(declared.name) or _one_of(option.choices)
+    told = typer.Option(
+        declared.flag,
+        metavar="|".join(option.choices) or ("MIB" if option.mib else _METAVARS.get(declared.kind)),
+        help=f"{option.help} Default: {default}." if default else option.help,
+        show_default=False,
+        rich_help_panel=option.group,
+        autocompletion=offered,
+    )
+    kinds: dict[type, Any] = {bool: bool | None, tuple: list[str] | None}
+    kind = kinds.get(declared.kind, str | None)
+    return inspect.Parameter(
+        declared.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[kind, told],
+    )
+
+
+def _one_of(choices: Sequence[str]) -> Callable[[str], list[str]]:
+    def offered(incomplete: str) -> list[str]:
+        return [choice for choice in choices if choice.startswith(incomplete)]
+
+    return offered
+
+
+def _signature() -> inspect.Signature:
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    config = inspect.Parameter("config", keyword, default=None, annotation=_CONFIG)
+    every = [one for declared in DECLARED for one in settings_of(declared) if one.flag]
+    return inspect.Signature([config, *map(_parameter, every)])
+
+
+# typer reads a function's signature: this one is made of what the settings say of themselves.
+gateway.__signature__ = _signature()  # type: ignore[attr-defined]
 
 
 def replay(

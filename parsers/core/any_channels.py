@@ -14,11 +14,11 @@ is markup all the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from ..schema.tools import Tool
 from .channel_run import CALLS, TEXT, ChannelRun
+from .context import Context
 from .format import Format
 from .literals import Literals
 from .outgoing import Outgoing
@@ -51,16 +51,8 @@ class Family:
 class AnyChannelRun(ChannelRun):
     """The rest of a message, in a family's formats; or, without a family, the body of a call in one."""
 
-    def __init__(
-        self,
-        format: Format,
-        tools: Mapping[str, Tool] | None,
-        window: Window,
-        out: Outgoing,
-        family: Family | None,
-    ) -> None:
-        assert format.channels is not None
-        super().__init__(format, tools, window, format.channels)
+    def __init__(self, context: Context, out: Outgoing, family: Family | None) -> None:
+        super().__init__(context)
         self.out = out
         self._family: Final = family
 
@@ -82,5 +74,5 @@ class AnyChannelRun(ChannelRun):
         while (owner := self._family.owner(w)) is None:
             yield
         w.unread(w.release())
-        run = AnyChannelRun(owner, self.tools, w, self.out, None)
+        run = AnyChannelRun(Context(owner, self.tools, w), self.out, None)
         yield from run._body(kind, name)

@@ -29,20 +29,20 @@ there on it is read as such, to its end. In thoughts that are marked otherwise, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from ..schema.tools import Tool
 from .any_channels import AnyChannelRun, Family
 from .block import Block
 from .channel_run import first_words
-from .driver import Run, ShapeReader
+from .context import Context
+from .driver import Run
 from .format import Format
 from .literals import Literals
 from .outgoing import Outgoing
-from .reasoning import ReasoningStyle
+from .shape_reader import ShapeReader
 from .thoughts import Thoughts
-from .window import Step, Window
+from .window import Step
 
 if TYPE_CHECKING:
     from .shape import Shape
@@ -80,14 +80,8 @@ class AnyReader(ShapeReader):
         self.recipients: Final = [f.recipient for f in families if f.recipient]
         self._known: Final[dict[tuple[str, bool], list[Candidate]]] = {}
 
-    def run(
-        self,
-        format: Format,
-        tools: Mapping[str, Tool] | None,
-        window: Window,
-        style: ReasoningStyle | None,
-    ) -> Run:
-        return AnyRun(format, tools, window, style, self)
+    def own_run(self, context: Context) -> Run:
+        return AnyRun(context, self)
 
     def candidates(self, opener: str, line_start: bool) -> list[Candidate]:
         """Those of the formats that may begin with `opener`, which may begin a line."""
@@ -112,8 +106,8 @@ def _own_opener(format: Format, opener: str, line_start: bool) -> str:
 class _FormatRun(Run):
     """The part of a message that is in one of the formats, or that may be."""
 
-    def __init__(self, format: Format, tools: Mapping[str, Tool] | None, window: Window) -> None:
-        super().__init__(format, tools, window, None)
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
         self.trying = False  # it has not committed yet, and another format may be tried
         self._let_go: list[str] = []  # what is prose, if it commits
 
@@ -158,15 +152,8 @@ class _FormatRun(Run):
 class AnyRun(Run):
     """One message being read in whatever formats it has."""
 
-    def __init__(
-        self,
-        format: Format,
-        tools: Mapping[str, Tool] | None,
-        window: Window,
-        style: ReasoningStyle | None,
-        reader: AnyReader,
-    ) -> None:
-        super().__init__(format, tools, window, style)
+    def __init__(self, context: Context, reader: AnyReader) -> None:
+        super().__init__(context)
         self._reader: Final = reader
         self._runs: Final[dict[str, _FormatRun]] = {}
         self._last: Format | None = None  # whose block is remembered
@@ -207,7 +194,7 @@ class AnyRun(Run):
         return found
 
     def _parts(self, family: Family) -> AnyChannelRun:
-        return AnyChannelRun(family.merged, self.tools, self.window, self.out, family)
+        return AnyChannelRun(Context(family.merged, self.tools, self.window), self.out, family)
 
     def read_block(self) -> Step[bool]:
         w = self.window
@@ -249,7 +236,7 @@ class AnyRun(Run):
     def _enter(self, format: Format, trying: bool) -> _FormatRun:
         run = self._runs.get(format.name)
         if run is None:
-            run = self._runs[format.name] = _FormatRun(format, self.tools, self.window)
+            run = self._runs[format.name] = _FormatRun(Context(format, self.tools, self.window))
         block = self._block_of(format)
         run.enter(self.out, self.thoughts, block, self.line_start, trying)
         return run

@@ -15,7 +15,8 @@ from typing import Final
 from ..schema.kinds import Kind, encode
 from ..schema.tools import Tool
 from .delimiters import Delimiters
-from .loose import Dialect, LooseReader
+from .dialects import Dialect
+from .loose import LooseReader
 from .names import IN_NAME, LETTERS, LONGEST, word_ahead
 from .object_builder import ObjectBuilder
 from .sinks import Pieces, Sink

@@ -10,16 +10,17 @@ part is content.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 from ..events import Content, Event, Reasoning
 from ..schema.tools import Tool
 from .block import MARKER, Block
 from .channels import Channels
-from .driver import NOTHING, Run
-from .format import Format
+from .context import Context
+from .driver import Run
 from .literals import Literals, any_of, beginning, cut_off, first_characters
+from .shape_reader import NOTHING
 from .window import Step, Window
 
 TEXT: Final = 0
@@ -86,12 +87,12 @@ def _plain(tokens: Iterable[str], recipient: str) -> str:
 class ChannelRun(Run):
     """One message being read as a row of parts."""
 
-    def __init__(
-        self, format: Format, tools: Mapping[str, Tool] | None, window: Window, channels: Channels
-    ) -> None:
-        super().__init__(format, tools, window, None)
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        channels = context.format.channels
+        assert channels is not None
         self._channels: Final = channels
-        self._boundaries: Final = format.boundaries
+        self._boundaries: Final = context.format.boundaries
         self.in_part = True
 
     def main(self, in_reasoning: bool) -> Step[None]:
@@ -200,8 +201,8 @@ class ChannelRun(Run):
         found = self._boundaries.recipient.search(header)
         if found is not None and found[1] not in channels.readers:
             name = found[1].removeprefix(channels.prefix)
-            return (TEXT if self._is_built_in(name) else CALLS), name
-        if any(mark in header for mark in channels.call):
+            return (CALLS if channels.calls and not self._is_built_in(name) else TEXT), name
+        if channels.calls and any(mark in header for mark in channels.call):
             return CALLS, ""
         if any(mark in header for mark in channels.thought):
             return THOUGHT, ""

@@ -9,7 +9,15 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from .literals import MOST_REPEATS, POSSESSIVE, Levels, Literals, first_characters, first_of
+from .literals import (
+    MOST_REPEATS,
+    POSSESSIVE,
+    Levels,
+    Literals,
+    first_characters,
+    first_of,
+    text_without,
+)
 from .window import Step, Window
 
 
@@ -34,8 +42,7 @@ class Delimiters:
         first = first_characters(stops, '"{}[]')
         plain = f"[^{first}]"
         self.plain_between: Final = re.compile(f"{plain}+{POSSESSIVE}")
-        first = first_characters(self.closes.spellings, '"\\')
-        text = rf"[^{first}]*{POSSESSIVE}"
+        text = text_without(self.closes.spellings, '"\\')
         string = rf"{text}(?:\\.{text}){{0,{MOST_REPEATS}}}{POSSESSIVE}"
         self.plain_inside: Final = re.compile(string, re.DOTALL)
         #: both in turn; its group is there if that ends inside a string, with the text

@@ -19,91 +19,31 @@ Thoughts go through the same picture: `core/thoughts.py` says how.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final
 
 from ..events import Event
 from ..schema.tools import UNDECLARED, Tool
 from .block import FENCE, Block, Seen
-from .format import Format
+from .context import Context
 from .literals import Literals
 from .names import word_ahead
 from .open_list import OpenList
 from .outgoing import Outgoing
 from .prose import Prose
-from .reasoning import ReasoningStyle
+from .shape_reader import CALL, NOTHING, OTHER
 from .triggers import MARKERS, MEMBER
-from .window import Step, Window
-
-if TYPE_CHECKING:
-    from .shape import Shape
+from .window import Step
 
 _FENCE: Final = Literals(["```"])
 _LONGEST_FENCE_INFO: Final = 40
 
 
-#: What was found where a call could stand: nothing; a call, which was read; something whole that is
-#: no call and was read, and that a sibling may follow.
-Outcome: TypeAlias = int
-NOTHING: Final = 0
-CALL: Final = 1
-OTHER: Final = 2
-
-
-class ShapeReader:
-    """Reads calls of one shape. Made once for each format: what differs from message to message is
-    in the `Run`."""
-
-    def __init__(self, shape: Shape) -> None:
-        self.separators: str = shape.separators
-        #: what a list of calls may have in it: strings in these quotes, comments
-        self.quotes = '"'
-        self.comments = False
-        #: names that say that no call follows, but text
-        self.text_names: tuple[str, ...] = ()
-
-    def run(
-        self,
-        format: Format,
-        tools: Mapping[str, Tool] | None,
-        window: Window,
-        style: ReasoningStyle | None,
-    ) -> Run:
-        """What reads a message in a format of this shape."""
-        return Run(format, tools, window, style)
-
-    def may_start(self, character: str) -> bool:
-        """Whether a call can begin with `character`."""
-        return False
-
-    def begins(self, window: Window) -> bool | None:
-        """Whether the first call of a block can begin at the reading position, written as this shape
-        has it and not as a model does that drifts; None as long as the text does not tell."""
-        return True
-
-    def read(self, run: Run) -> Step[Outcome]:
-        """Read one call at the reading position."""
-        yield from ()
-        return NOTHING
-
-    def read_arguments(self, run: Run, name: str) -> Step[Outcome]:
-        """Read the arguments of a call whose name stands in the header of a part."""
-        yield from ()
-        return NOTHING
-
-
 class Run(Prose):
     """One message being read in one format."""
 
-    def __init__(
-        self,
-        format: Format,
-        tools: Mapping[str, Tool] | None,
-        window: Window,
-        style: ReasoningStyle | None,
-    ) -> None:
-        super().__init__(format, tools, window, style)
-        self._innermost = 1 << len(format.wrappers) >> 1
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._innermost = 1 << len(self.format.wrappers) >> 1
         self.in_part = False  # the body of a part, which ends where the message does
         self._before_trial: tuple[Outgoing, Block] = (self.out, self._block)
 

@@ -13,14 +13,14 @@ from ..errors import ToolwireError
 from .channels import Channels
 from .delimiters import Delimiters
 from .layout import IdStyle, Layout
-from .literals import Levels, is_special, without_suffix
+from .literals import Levels, is_special, without_optional
 from .reasoning import ReasoningStyle
 from .shape import Shape, check_spellings
 from .triggers import ReasoningTriggers
 
 if TYPE_CHECKING:
     from .channel_run import Boundaries
-    from .driver import ShapeReader
+    from .shape_reader import ShapeReader
 
 
 _THINK = ReasoningStyle("think")
@@ -66,8 +66,10 @@ class Format:
     inline: bool = False
     #: what the ids of its calls look like
     ids: IdStyle = _OPENAI_IDS
-    #: whose models write it, and since which year: "Kimi 2026"
+    #: whose models write it, and since which year; where several families do, the one that most people
+    #: run. "" and 0 where any model can be told to write it
     family: str = ""
+    year: int = 0
     #: the prompt may have opened the first call: the text begins with its name
     prompt_opens: bool = False
 
@@ -129,5 +131,5 @@ class Format:
     def is_special(self, opener: str) -> bool:
         """Whether an opener, as it stands in a text, is one that a model can't just mention."""
         spellings = self.delimiters.opens.spellings
-        suffixed = opener not in spellings and opener not in map(without_suffix, spellings)
-        return bool(opener) and (suffixed or opener in self.special or is_special(opener))
+        differs = opener not in spellings and opener not in map(without_optional, spellings)
+        return bool(opener) and (differs or opener in self.special or is_special(opener))

@@ -5,7 +5,8 @@ pattern of `first_of` finds the first of them, or, at the very end of the text, 
 that part must wait for the next chunk.
 
 Some families have delimiters that differ from checkpoint to checkpoint, `<call:opensource>` here and
-`<call:6124c78e>` there. Such a one is spelled `<call{:SUFFIX}>`: any suffix may stand there, or none.
+`<call:6124c78e>` there. In a spelling, `…` stands for what differs: a *gap*. What may be missing stands
+in braces, with the gap at its end: `<call{:…}>` is `<call>`, `<call:opensource>` and so on.
 """
 
 from __future__ import annotations
@@ -35,33 +36,105 @@ def is_special(literal: str) -> bool:
 #: What may follow each character: literals by what they begin with.
 Branches: TypeAlias = dict[str, "Branches"]
 
-#: In a spelling, the place of a suffix.
-SUFFIX: Final = "{:SUFFIX}"
-_LONGEST_SUFFIX: Final = 64
-_SUFFIX_CHARACTER: Final = r"[^\s<>]"
-_ANY_SUFFIX: Final = f"(?::{_SUFFIX_CHARACTER}{{1,{_LONGEST_SUFFIX}}})?"
-_CUT_SUFFIX: Final = f"(?::{_SUFFIX_CHARACTER}{{0,{_LONGEST_SUFFIX}}})?"
+#: In a spelling: here stands something that differs.
+GAP: Final = "…"
+#: What a gap never holds, whatever follows it.
+_NOT_IN_GAP: Final = r"\s<>"
+_LONGEST_GAP: Final = 100
+_OPTIONAL: Final = re.compile(f"{{([^{{}}{GAP}]*){GAP}}}")
 
 
-def without_suffix(spelling: str) -> str:
-    """A delimiter as it is written where nothing is known of a suffix."""
-    return spelling.replace(SUFFIX, "")
+class _Part:
+    """A part of a spelling: text, perhaps a gap behind it, and perhaps both may be missing."""
 
+    __slots__ = ("gap", "optional", "text")
 
-def pattern_of(literal: str) -> str:
-    """A pattern for `literal`, with any suffix where it has a place for one."""
-    return _ANY_SUFFIX.join(map(re.escape, literal.split(SUFFIX)))
+    def __init__(self, text: str, optional: bool, ends: str | None) -> None:
+        """`ends`: what may come behind the gap, if there is one. That character is not in it, so that
+        there is one way to read a text."""
+        self.text: Final = text
+        self.optional: Final = optional
+        self.gap: Final = (
+            "" if ends is None else f"[^{_NOT_IN_GAP}{re.escape(ends)}]{{1,{_LONGEST_GAP}}}"
+        )
 
+    def pattern(self) -> str:
+        whole = re.escape(self.text) + self.gap
+        return f"(?:{whole})?" if self.optional else whole
 
-def beginning(literal: str) -> str:
-    """A pattern for every proper, non-empty beginning of `literal`, longest first."""
-    pattern = ""
-    for part in reversed(literal[:-1].split(SUFFIX)):
-        for character in reversed(part):
+    def begun(self, rest: str) -> str:
+        """A pattern for every beginning of this part and, behind all of it, `rest`; or nothing."""
+        behind = "" if self.optional else rest
+        pattern = f"(?:{self.gap}{behind})?" if self.gap else behind
+        for character in reversed(self.text):
             pattern = f"(?:{re.escape(character)}{pattern})?"
-        pattern = _CUT_SUFFIX + pattern
-    # before the first character there is no suffix, and the character itself is not optional
-    return pattern[len(_CUT_SUFFIX) : -1]
+        return pattern + rest if self.optional else pattern
+
+
+def _parts(spelling: str) -> list[_Part]:
+    parts: list[_Part] = []
+    ends = ""  # what the parts behind may begin with
+    pieces = _OPTIONAL.split(spelling)  # every second one stood in braces
+    for place in reversed(range(len(pieces))):
+        if place % 2:
+            parts.append(_Part(pieces[place], True, ends))
+            ends += pieces[place][:1]
+            continue
+        *before, last = pieces[place].split(GAP)
+        for text, gap in [(last, None), *[(text, GAP) for text in reversed(before)]]:
+            if text or gap:
+                parts.append(_Part(text, False, ends if gap else None))
+                ends = text[:1]
+    return parts[::-1]
+
+
+def is_clear(spelling: str) -> bool:
+    """Whether it can be told where each gap begins and ends: there is text on both sides of it, and
+    what may be missing does not begin like what comes behind it."""
+    parts = _parts(spelling)
+    if not parts or not all(part.text for part in parts) or parts[0].optional or parts[-1].gap:
+        return False
+    return all(
+        part.text[0] not in _begins(parts[place + 1 :])
+        for place, part in enumerate(parts)
+        if part.optional
+    )
+
+
+def _begins(parts: Sequence[_Part]) -> set[str]:
+    """What these parts may begin with."""
+    found = set()
+    for part in parts:
+        found.add(part.text[0])
+        if not part.optional:
+            break
+    return found
+
+
+def without_optional(spelling: str) -> str:
+    """A spelling as it is where all is missing that may be."""
+    return _OPTIONAL.sub("", spelling)
+
+
+def before_gap(spelling: str) -> str:
+    """What a spelling begins with, whatever stands in its gaps."""
+    first = _parts(spelling)[0]
+    return "" if first.optional else first.text
+
+
+def pattern_of(spelling: str) -> str:
+    """A pattern for a spelling."""
+    return "".join(part.pattern() for part in _parts(spelling))
+
+
+def beginning(spelling: str) -> str:
+    """A pattern for every proper, non-empty beginning of a spelling, longest first; "" if there is
+    none."""
+    *before, last = _parts(spelling)
+    pattern = _Part(last.text[:-1], last.optional, None).begun("")
+    for part in reversed(before):
+        pattern = part.begun(pattern)
+    return pattern[:-1]  # its first character is not optional
 
 
 def beginnings(literals: Iterable[str]) -> list[str]:
@@ -71,10 +144,10 @@ def beginnings(literals: Iterable[str]) -> list[str]:
     shared: Branches = {}
     for literal in spellings:
         node = shared
-        for character in "" if SUFFIX in literal else literal[:-1]:
+        for character in "" if GAP in literal else literal[:-1]:
             node = node.setdefault(character, {})
     patterns = [re.escape(character) + _rest(node) for character, node in shared.items()]
-    return patterns + [beginning(literal) for literal in spellings if SUFFIX in literal]
+    return patterns + [beginning(literal) for literal in spellings if GAP in literal]
 
 
 def _rest(node: Branches) -> str:
@@ -99,6 +172,23 @@ def first_characters(literals: Iterable[str], characters: str = "") -> str:
     return "".join(map(re.escape, sorted({*characters, *[literal[0] for literal in literals]})))
 
 
+def text_without(literals: Iterable[str], characters: str = "") -> str:
+    """A pattern for text, perhaps none, that has none of `characters` in it, and in which none of
+    `literals` begins. What a literal begins with is by itself no reason to stop: the next character
+    tells, unless it is yet to come."""
+    spellings = list(literals)
+    stops = first_characters(spellings, characters)
+    rest = f"[^{stops}]*{POSSESSIVE}" if stops else rf"[\s\S]*{POSSESSIVE}"
+    passed = []
+    for first in sorted({spelling[0] for spelling in spellings} - set(characters)):
+        seconds = {before_gap(s)[1:2] for s in spellings if s[0] == first}
+        if "" not in seconds:
+            passed.append(rf"{re.escape(first)}(?![{first_characters(seconds)}]|\Z)")
+    if not passed:
+        return rest
+    return f"{rest}(?:(?:{'|'.join(passed)}){rest}){{0,{MOST_REPEATS}}}{POSSESSIVE}"
+
+
 def first_of(literals: Iterable[str], characters: str = "") -> re.Pattern[str]:
     """Finds the first of `literals`, or the beginning of one at the end of the text, or a character.
 
@@ -119,22 +209,22 @@ def first_of(literals: Iterable[str], characters: str = "") -> re.Pattern[str]:
 class Literals:
     """A set of spellings that can be looked for."""
 
-    __slots__ = ("_begun", "_initials", "_matches", "_suffixed", "longest", "spellings")
+    __slots__ = ("_begun", "_initials", "_matches", "_with_gaps", "longest", "spellings")
 
     def __init__(self, spellings: Iterable[str]) -> None:
         self.spellings: Final = tuple(sorted(set(spellings), key=lambda s: (-len(s), s)))
         self._initials: Final = frozenset(spelling[0] for spelling in self.spellings)
         lengths = [
-            len(without_suffix(s)) + (1 + _LONGEST_SUFFIX if SUFFIX in s else 0)
-            for s in self.spellings
+            sum(len(p.text) + _LONGEST_GAP * bool(p.gap) for p in _parts(spelling))
+            for spelling in self.spellings
         ]
         #: how long one of them can be
         self.longest: Final = max(lengths, default=0)
-        #: for spellings with suffixes, which are patterns; the others are looked for as they are
-        self._suffixed: Final = [
-            (s, re.compile(pattern_of(s))) for s in self.spellings if SUFFIX in s
+        #: for spellings with gaps, which are patterns; the others are looked for as they are
+        self._with_gaps: Final = [
+            (s, re.compile(pattern_of(s))) for s in self.spellings if GAP in s
         ]
-        patterned = self.spellings if self._suffixed else ()
+        patterned = self.spellings if self._with_gaps else ()
         self._matches: Final = re.compile(any_of(patterned))
         begun = "|".join(beginnings(patterned))
         self._begun: Final[Matches] = re.compile(begun).fullmatch
@@ -147,8 +237,8 @@ class Literals:
 
     def here(self, window: Window, offset: int = 0) -> str | None:
         """The longest spelling that stands at the reading position, or further ahead, or ""; None as
-        long as the text does not tell yet. Reads nothing. (Where it has a suffix, so has what is
-        returned.)"""
+        long as the text does not tell yet. Reads nothing. (Of one with a gap, the text that stands
+        there is returned.)"""
         text, pos = window.text, window.pos + offset
         left = len(text) - pos
         if left > 0 and text[pos] not in self._initials:
@@ -161,7 +251,7 @@ class Literals:
 
     def at(self, text: str, pos: int) -> str:
         """The longest spelling that stands at `pos`, as far as `text` tells, or ""."""
-        if self._suffixed:
+        if self._with_gaps:
             found = self._matches.match(text, pos)
             return found[0] if found else ""
         for spelling in self.spellings:  # longest first
@@ -171,7 +261,7 @@ class Literals:
 
     def begun(self, text: str) -> bool:
         """Whether `text` is the beginning of a spelling, not all of it."""
-        if self._suffixed:
+        if self._with_gaps:
             return self._begun(text) is not None
         return bool(text) and any(len(s) > len(text) and s.startswith(text) for s in self.spellings)
 
@@ -179,7 +269,7 @@ class Literals:
         """Which spelling a text is that was found; "" if it is none."""
         if found in self.spellings:
             return found
-        return next((s for s, pattern in self._suffixed if pattern.fullmatch(found)), "")
+        return next((s for s, pattern in self._with_gaps if pattern.fullmatch(found)), "")
 
 
 class Levels:

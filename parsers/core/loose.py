@@ -9,109 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from ..schema.kinds import Kind, encode
 from .containers import Nesting
 from .delimiters import Delimiters, closer_in_string
-from .literals import Literals, any_of, cut_off
-from .names import IN_NAME
+from .dialects import Dialect, patterns_of
+from .escapes import read_escape
 from .sinks import Sink
-from .tokens import STRUCTURE, Tokens, here_or_cut
+from .tokens import STRUCTURE
 from .window import FastPath, Step, Window
 from .words import is_literal, is_prefix, is_raw, literal, unfinished
 
-_ESCAPE_LENGTH: Final = {"x": 2, "u": 4, "U": 8}
-_SAME_IN_JSON: Final = frozenset('"\\/bfnrt')
-_PYTHON_ONLY: Final = {"a": "\a", "v": "\v", "'": "'"}
-_HEX: Final = re.compile(r"[0-9a-fA-F]+")
 _PREFIX: Final = re.compile("[rbufRBUF]{1,2}").match
 _PREFIX_LETTERS: Final = frozenset("rbufRBUF")
 #: Longer words are neither numbers nor what stands before a quote.
 _LONGEST: Final = 400
 _NO_STRING: Final = ("", "")
-_OCTAL: Final = re.compile(r"[0-7]{1,3}")
-
-
-class Dialect:
-    """How strings are quoted, and whether the output keeps the model's own spacing."""
-
-    __slots__ = ("python", "quotes", "raw", "spacing_kept")
-
-    def __init__(
-        self,
-        quotes: tuple[str, ...] = ('"""', "'''", '"', "'"),
-        raw: tuple[str, ...] = (),
-        python: bool = True,
-        spacing_kept: bool = True,
-    ) -> None:
-        """`raw`: the quotes of strings in which nothing is escaped. `python`: comments, sets,
-        parentheses, prefixes and strings in a row mean what they mean there."""
-        self.quotes = quotes
-        self.raw = raw
-        self.python = python
-        self.spacing_kept = spacing_kept
-
-
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    quotes: Literals
-    strings: dict[str, re.Pattern[str]]  # what to stop at inside a string, by its quote
-    words: re.Pattern[str]  # what to stop at inside a word
-    initials: frozenset[
-        str
-    ]  # what ends the values of a call: delimiters, closing brackets, the end
-    delimiter: re.Pattern[str] | None  # a delimiter of the format, or what may become one
-    tokens: Tokens  # what is sure inside a container
-    next_key: re.Pattern[str]  # a comma and the next key with its colon, or the end of an object
-    next_key_begun: re.Pattern[str]  # the beginning of that, at the end of the text
-
-
-@lru_cache(maxsize=256)
-def _patterns(dialect: Dialect, delimiters: Delimiters) -> _Patterns:
-    closes = delimiters.closes.spellings
-    strings = {}
-    for quote in dialect.quotes:
-        # The groups stand at the ends for the reason that `first_of` gives.
-        parts = [
-            f"{re.escape(quote)}(?P<quote>)",
-            f"(?:{any_of(closes)})(?P<close>)" if closes else "",
-            r"\\(?P<escape>)" if quote not in dialect.raw else "",
-            f"{cut}(?P<cut>)" if (cut := cut_off([*closes, quote])) else "",
-        ]
-        strings[quote] = re.compile("|".join(part for part in parts if part))
-    stops = [*closes, *delimiters.starts.spellings]
-    parts = [
-        f"(?P<stop>{any_of(stops)})" if stops else "",
-        f"(?P<cut>{cut})" if (cut := cut_off(stops)) else "",
-        r"(?P<punctuation>[,:()\[\]{}\"'#\n])"
-        if dialect.python
-        else r"(?P<punctuation>[,:()\[\]{}\"'])",
-    ]
-    words = re.compile("|".join(part for part in parts if part))
-    key = "|".join(rf"{q}[^{q[0]}\n]{{1,64}}{q}" for q in map(re.escape, dialect.quotes))
-    begun = "|".join(map(_quoted_key_begun, dialect.quotes))
-    before = r"\s{0,64},\s{0,64}"
-    return _Patterns(
-        Literals(dialect.quotes),
-        strings,
-        words,
-        frozenset({"", "]", "}", *[stop[0] for stop in stops]}),
-        re.compile(here_or_cut(stops)) if stops else None,
-        Tokens(dialect.quotes, dialect.raw, dialect.python, closes, stops),
-        re.compile(rf"{before}(?:(?:{IN_NAME}{{1,64}}|{key})\s{{0,16}}:|[}})])"),
-        re.compile(
-            rf"{before}(?:{IN_NAME}{{1,64}}\s{{0,16}}|{begun}|{cut_off(dialect.quotes)})?\Z"
-        ),
-    )
-
-
-def _quoted_key_begun(quote: str) -> str:
-    """A pattern for a key in quotes, or the beginning of one."""
-    end = rf"(?:{re.escape(quote)}\s{{0,16}}|{cut_off([quote]) or '(?!)'})?"
-    return rf"{re.escape(quote)}[^{re.escape(quote[0])}\n]{{0,64}}{end}"
 
 
 class LooseReader:
@@ -126,7 +40,7 @@ class LooseReader:
         self._strict = strict
         self.delimiters = delimiters
         self.dialect = dialect
-        self._patterns = _patterns(dialect, delimiters)
+        self._patterns = patterns_of(dialect, delimiters)
         self.quotes = self._patterns.quotes
         #: what the format's delimiters begin with, and a bracket that closes none; "" is the end
         self.initials = self._patterns.initials
@@ -195,7 +109,7 @@ class LooseReader:
                 yield
             sink.write(encode(w.take(min(w.pos + 2, len(w.text))))[1:-1])
         elif kind == "escape":
-            while (escape := self._escape()) is None:
+            while (escape := read_escape(w)) is None:
                 yield
             sink.write(escape)
         elif kind == "close":
@@ -209,41 +123,6 @@ class LooseReader:
         else:
             yield
         return None
-
-    def _escape(self) -> str | None:
-        """At a backslash: read the escape; returns it as JSON writes it."""
-        w = self.window
-        if w.has(2) is None:
-            return None
-        letter = w.text[w.pos + 1 : w.pos + 2]
-        if letter in _ESCAPE_LENGTH:
-            return self._coded_escape(letter)
-        octal = _OCTAL.match(w.text, w.pos + 1)
-        if octal:
-            if octal.end() == len(w.text) and len(octal[0]) < 3 and not w.eof:
-                return None
-            w.take(octal.end())
-            return encode(chr(int(octal[0], 8)))[1:-1]
-        piece = w.take(min(w.pos + 2, len(w.text)))
-        if not letter or letter in _SAME_IN_JSON:
-            return piece
-        if letter == "\n":
-            return ""  # a line that goes on
-        return encode(_PYTHON_ONLY.get(letter, piece))[1:-1]
-
-    def _coded_escape(self, letter: str) -> str | None:
-        """The same with a character's code in hexadecimal digits."""
-        w = self.window
-        start = w.pos + 2
-        length = _ESCAPE_LENGTH[letter]
-        found = _HEX.match(w.text, start, start + length)
-        digits = found[0] if found else ""
-        if len(digits) < length and start + len(digits) == len(w.text) and not w.eof:
-            return None
-        if len(digits) < length or (code := int(digits, 16)) > 0x10FFFF:
-            return encode(w.take(min(w.pos + 2, len(w.text))))[1:-1]
-        piece = w.take(start + length)
-        return piece if letter == "u" else encode(chr(code))[1:-1]
 
     # -- words --------------------------------------------------------------------------------
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from ..errors import ToolwireError
 from ..events import Event
-from ..schema.tools import Tool, read_tools
+from ..schema.tools import read_tools
 from .channel_run import ChannelRun
+from .context import Context
 from .driver import Run
 from .format import Format
 from .reasoning import ReasoningStyle
@@ -17,15 +17,10 @@ from .window import Window
 _LARGEST: Final = 1 << 16
 
 
-def _run(
-    format: Format,
-    tools: Mapping[str, Tool] | None,
-    window: Window,
-    style: ReasoningStyle | None,
-) -> Run:
-    if format.channels is not None:
-        return ChannelRun(format, tools, window, format.channels)
-    return format.reading.run(format, tools, window, style)
+def _run(context: Context) -> Run:
+    if context.format.channels is not None:
+        return ChannelRun(context)
+    return context.format.reading.own_run(context) or Run(context)
 
 
 class EventParser:
@@ -46,7 +41,7 @@ class EventParser:
         has opened them. `fast_paths` is for tests: without them the same events take longer."""
         self.format = format
         self._window = Window(fast_paths)
-        run = _run(format, read_tools(tools), self._window, style)
+        run = _run(Context(format, read_tools(tools), self._window, style))
         self._out = run.out
         self._steps = run.main(in_reasoning)
         self._finished = False

@@ -8,39 +8,31 @@ which a member was no call, the next member.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..events import Content, Event, Reasoning
-from ..schema.tools import Tool
 from .block import Block
-from .format import Format
+from .context import Context
 from .open_list import OpenList
 from .outgoing import Outgoing
-from .reasoning import ReasoningStyle
 from .thoughts import Thoughts
 from .triggers import ANSWER, INDENT, INLINE, MARKERS, MEMBER, THOUGHT
-from .window import Step, Window
+from .window import Step
 
 if TYPE_CHECKING:
-    from .driver import ShapeReader
+    from .shape_reader import ShapeReader
 
 
 class Prose:
     """The text of one message that is being read in one format."""
 
-    def __init__(
-        self,
-        format: Format,
-        tools: Mapping[str, Tool] | None,
-        window: Window,
-        style: ReasoningStyle | None,
-    ) -> None:
+    def __init__(self, context: Context) -> None:
+        format, tools, style = context.format, context.tools, context.style
         self.format = format
         self.shape: ShapeReader = format.reading
         self.delimiters = format.delimiters
         self.tools = tools
-        self.window = window
+        self.window = context.window
         self.out = Outgoing()
         self.thoughts = Thoughts(style, format.triggers(style, tools is not None))
         self._block = Block()

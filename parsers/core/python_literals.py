@@ -6,7 +6,8 @@ from typing import Final
 
 from ..schema.kinds import json_type
 from .delimiters import Delimiters
-from .loose import Dialect, LooseReader
+from .dialects import Dialect
+from .loose import LooseReader
 from .sinks import Pieces
 from .window import Window
 

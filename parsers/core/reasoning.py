@@ -7,18 +7,17 @@ Where such a block begins and ends, and what a call in it means, is the same for
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from ..errors import ToolwireError
+from .literals import GAP, pattern_of
 from .shape import check_spellings
-
-#: In a marker's spelling: here stands something that differs from model to model (`<think:…>`).
-GAP = "…"
 
 
 @dataclass(frozen=True, slots=True)
 class ReasoningStyle:
-    """The markers around a model's thoughts; each may have several spellings.
+    """The markers around a model's thoughts; each may have several spellings, and gaps in them.
 
     A style of which only the name is given is the one that is registered under it.
     """
@@ -39,10 +38,6 @@ class ReasoningStyle:
         check_spellings(self)
         markers = set(self.markers)
         for marker in markers:
-            if marker.startswith(GAP):
-                raise ToolwireError(
-                    f"The marker {marker!r} begins with a gap: give it a beginning."
-                )
             for other in markers:
                 if other.startswith(marker) and other[len(marker) :].strip():
                     raise ToolwireError(
@@ -56,9 +51,9 @@ class ReasoningStyle:
 
     def has(self, marker: str) -> bool:
         """Whether a marker, as it stands in a text, is one of this style."""
-        gaps = [spelling.split(GAP) for spelling in self.markers if GAP in spelling]
+        gaps = (spelling for spelling in self.markers if GAP in spelling)
         return marker in self.markers or any(
-            marker.startswith(begin) and marker.endswith(end) for begin, end in gaps
+            re.fullmatch(pattern_of(spelling), marker) for spelling in gaps
         )
 
     @property

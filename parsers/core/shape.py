@@ -17,12 +17,12 @@ from ..errors import ToolwireError
 from ..schema.tools import Tool
 from .backtracking import NotChecked, costly_repeat
 from .layout import Layout
-from .literals import SUFFIX
+from .literals import GAP, is_clear
 from .samples import Call, Inferred, Sample
 
 if TYPE_CHECKING:
-    from .driver import ShapeReader
     from .format import Format
+    from .shape_reader import ShapeReader
 
 #: A part of an xgrammar structural tag.
 Piece: TypeAlias = dict[str, Any]
@@ -39,17 +39,17 @@ def check_spellings(data: Any) -> None:
                 f"{type(data).__name__}.{place.name} must be a tuple of strings, none of them "
                 f"empty, not {value!r}."
             )
-        if any(s.startswith(SUFFIX) or s.endswith(SUFFIX) for s in value):
+        if not all(map(is_clear, value)):
             raise ToolwireError(
-                f"{type(data).__name__}.{place.name} must not begin or end with {SUFFIX}: nothing "
-                "would tell where a suffix begins or ends."
+                f"{type(data).__name__}.{place.name} must have text on both sides of every {GAP}, and "
+                "what stands in braces must begin otherwise than what follows them."
             )
 
 
-def refuse_suffix(name: str, *texts: str) -> None:
-    """Raises where a text has a place for a suffix that can't have one."""
-    if any(SUFFIX in text for text in texts):
-        raise ToolwireError(f"{name} must not have {SUFFIX} in it: only delimiters and tags may.")
+def refuse_gap(name: str, *texts: str) -> None:
+    """Raises where a text has a gap that can't have one."""
+    if any(GAP in text for text in texts):
+        raise ToolwireError(f"{name} must not have {GAP} in it: only delimiters and tags may.")
 
 
 def check_pattern(name: str, pattern: str) -> None:

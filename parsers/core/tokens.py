@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from .literals import MOST_REPEATS, POSSESSIVE, any_of, cut_off, first_characters
+from .literals import MOST_REPEATS, POSSESSIVE, any_of, cut_off, first_characters, text_without
 from .words import KNOWN_WORD
 
 STRUCTURE: Final = frozenset("{[(}]),:")
+#: What JSON never writes as it is inside a string.
+_ESCAPED_IN_JSON: Final = "".join(map(chr, range(32))) + '"\\'
 # Longer words go the careful way: where they do not fit, `re` goes back over all of them.
 _LONGEST_WORD: Final = 100
 _LONGEST_WAITING: Final = 24
@@ -17,7 +19,7 @@ _LONGEST_WAITING: Final = 24
 
 def _same_in_json(quote: str, closes: Iterable[str], escapes: bool) -> str:
     """A pattern for text inside a string that JSON writes just so: all there is, or much of it."""
-    plain = rf"[^\x00-\x1f{first_characters((*closes, quote), chr(34) + chr(92))}]*{POSSESSIVE}"
+    plain = text_without((*closes, quote), _ESCAPED_IN_JSON)
     return rf'{plain}(?:\\["\\/bfnrt]{plain}){{0,{MOST_REPEATS}}}{POSSESSIVE}' if escapes else plain
 
 

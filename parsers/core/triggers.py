@@ -13,13 +13,12 @@ from .literals import (
     MOST_REPEATS,
     POSSESSIVE,
     Literals,
-    beginning,
     beginnings,
     cut_off,
-    first_characters,
     pattern_of,
+    text_without,
 )
-from .reasoning import GAP, ReasoningStyle
+from .reasoning import ReasoningStyle
 from .window import Matches
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
 #: what may stand between a line's start and a bare call
 INDENT: Final = " \t\r"
-#: what a gap in a marker's spelling stands for; longer ones are none
-_GAP: Final = r"[^<>\n]{1,100}"
 
 #: kinds of markers: they begin thoughts, end them, stand around the answer, or somewhere in it
 THINK: Final = "think"
@@ -64,9 +61,9 @@ class Triggers:
             for spelling in spellings
         ]
         ordered = sorted(dict.fromkeys(markers), key=lambda marker: -len(marker[1]))
-        branches += [(kind, marker_pattern(spelling)) for kind, spelling in ordered]
+        branches += [(kind, pattern_of(spelling)) for kind, spelling in ordered]
         branches += [("cut", rf"{begun}\Z") for begun in beginnings(spellings)]
-        branches += [("cut", marker_begun(spelling)) for _, spelling in ordered]
+        branches += [("cut", _begun(spelling)) for _, spelling in ordered]
         cut_bare = _cut_bare_starts(format)
         bare, cut = f"{_but_markers(ordered)}(?:{shape.bare_start})", "|".join(cut_bare)
         if format.bare:
@@ -128,59 +125,31 @@ class ReasoningTriggers:
         return found
 
 
-def marker_pattern(spelling: str) -> str:
-    """A pattern for a marker, which may have a gap."""
-    before, gap, after = spelling.partition(GAP)
-    return re.escape(before) + (_GAP + re.escape(after) if gap else "")
-
-
-def marker_begun(spelling: str) -> str:
+def _begun(spelling: str) -> str:
     """A pattern for the beginning of a marker at the end of the text."""
-    before, gap, after = spelling.partition(GAP)
-    start = beginning(before)
-    if not gap:
-        return rf"{start}\Z" if start else "(?!)"
-    inside = rf"{re.escape(before)}(?:{_GAP}(?:{beginning(after) or '(?!)'})?)?\Z"
-    return f"(?:{start}\\Z|{inside})" if start else inside
+    return cut_off([spelling]) or "(?!)"
 
 
 def _first_marker(spellings: Iterable[str]) -> re.Pattern[str]:
     """Finds the first of these markers, or the beginning of one at the end of the text."""
     ordered = sorted(set(spellings), key=lambda spelling: -len(spelling))
-    whole = "|".join(map(marker_pattern, ordered)) or "(?!)"
-    begun = "|".join(map(marker_begun, ordered)) or "(?!)"
+    whole = "|".join(map(pattern_of, ordered)) or "(?!)"
+    begun = "|".join(map(_begun, ordered)) or "(?!)"
     return re.compile(f"(?:{whole})()|(?:{begun})()")
 
 
 def _but_markers(markers: Sequence[tuple[str, str]]) -> str:
     """A pattern for a place where no marker stands, nor begins: `[THINK]` looks like a list at first."""
-    patterns = [f"{marker_pattern(m)}|{marker_begun(m)}" for _, m in markers]
+    patterns = [f"{pattern_of(m)}|{_begun(m)}" for _, m in markers]
     return f"(?!{'|'.join(patterns)})" if patterns else ""
 
 
 def _plain(format: Format, stops: Sequence[str], cut_bare: Sequence[str]) -> Matches:
-    first = first_characters(stops)
     if format.shape.heads or not format.bare:
-        return re.compile(_without(stops) if first else r"(?s:.+)").fullmatch
-    line, starts = rf"[^{first}\n]*{POSSESSIVE}", "|".join([format.shape.bare_start, *cut_bare])
+        return re.compile(text_without(stops)).fullmatch
+    line, starts = text_without(stops, "\n"), "|".join([format.shape.bare_start, *cut_bare])
     next_line = rf"\n(?![{INDENT}]*(?:{starts})){line}"
     return re.compile(f"{line}(?:{next_line}){{0,{MOST_REPEATS}}}{POSSESSIVE}").fullmatch
-
-
-def _without(stops: Sequence[str]) -> str:
-    """A pattern for text in which none of these begins. Where one begins like a word, the letter alone
-    is no reason to stop: the next one tells, unless it is yet to come."""
-    rest = f"[^{first_characters(stops)}]"
-    letters = sorted({stop[0] for stop in stops if stop[0].isalnum() and len(stop) > 1})
-    words = []
-    for letter in letters:
-        following = {stop[1:2] for stop in stops if stop[0] == letter}
-        if "" not in following:
-            words.append(rf"{letter}(?![{first_characters(following)}]|\Z)")
-    if not words:
-        return f"{rest}+{POSSESSIVE}"
-    more = f"(?:{'|'.join(words)}){rest}*{POSSESSIVE}"
-    return f"{rest}*{POSSESSIVE}(?:{more}){{0,{MOST_REPEATS}}}{POSSESSIVE}"
 
 
 def _cut_bare_starts(format: Format) -> list[str]:

@@ -2,7 +2,8 @@
 a text begins inside of them.
 
 A reasoning parser is named by its style: `toolwire_think`. A style that a user's own format describes,
-and that has no name of its own, goes by the format's.
+and that has no name of its own, goes by the format's; so does the channel of thoughts of formats that
+have one (`toolwire_inkling`).
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..core.format import Format
+from ..core.literals import pattern_of
 from ..core.reasoning import ReasoningStyle
-from ..core.triggers import marker_pattern
 from ..errors import ToolwireError
 from ..formats import get_format, list_formats
-from ..formats.reasoning import get_reasoning, list_reasoning
+from ..formats.parser import text_only
+from ..formats.reasoning import channel_style, get_reasoning, list_reasoning
 
 #: What chat templates call the switch, and what its values mean.
 _SWITCHES = ("enable_thinking", "thinking", "thinking_mode", "reasoning_effort")
@@ -27,10 +30,17 @@ def styles() -> dict[str, ReasoningStyle]:
     """All styles, by the names that engines know them by: the registered ones, and users' own."""
     found = {name: get_reasoning(name) for name in list_reasoning()}
     for name in list_formats():
-        style = get_format(name).reasoning
+        spec = get_format(name)
+        style = channel_style(spec) or spec.reasoning
         if not style.is_name:
             found.setdefault(style.name or name, style)
     return found
+
+
+def text_format(name: str) -> Format:
+    """What reads the thoughts of a style, and the text beside them, where nobody asks for calls."""
+    in_channels = name in list_formats() and get_format(name).channels is not None
+    return text_only(name if in_channels else "json")
 
 
 def find_style(name: str) -> ReasoningStyle:
@@ -83,4 +93,4 @@ class Markers:
 
 def _any(spellings: Iterable[str]) -> str:
     longest_first = sorted(spellings, key=len, reverse=True)
-    return "|".join(map(marker_pattern, longest_first)) or "(?!)"
+    return "|".join(map(pattern_of, longest_first)) or "(?!)"

@@ -12,13 +12,13 @@ from typing import Any, ClassVar, cast
 
 from ..core.any_channels import Family
 from ..core.any_run import AnyReader
-from ..core.driver import ShapeReader
 from ..core.format import Format, Wrapper
 from ..core.layout import Layout
 from ..core.literals import any_of
 from ..core.reasoning import StyleChoice
 from ..core.samples import Call, Inferred, Sample
 from ..core.shape import NotExpressible, Piece, Shape
+from ..core.shape_reader import ShapeReader
 from ..errors import ToolwireError
 from ..schema.tools import Tool
 from .reasoning import STYLES

@@ -25,6 +25,8 @@ HARMONY = Format(
     ),
     aliases=("openai", "gpt_oss"),
     models="gpt-oss",
+    family="gpt-oss",
+    year=2025,
     layout=Layout(
         call_begin="<|channel|>commentary",
         name_begin=" to=functions.",
@@ -55,6 +57,8 @@ BEAM = Format(
         thought_end="<|end|><|start|>assistant",
     ),
     models="Beam",
+    family="Beam",
+    year=2026,
     layout=Layout(
         name_begin=" to=",
         name_end="<|channel|>analysis <|constrain|>xml<|message|>",
@@ -89,6 +93,8 @@ INKLING = Format(
         thought_end="<|end_message|><|message_model|>",
     ),
     models="Inkling",
+    family="Inkling",
+    year=2026,
     layout=Layout(
         call_begin="<|content_invoke_tool_json|>{",
         name_begin='"name":"',
@@ -124,6 +130,8 @@ MUSE_GLIMMER = Format(
     ),
     aliases=("muse", "glimmer"),
     models="Muse Glimmer",
+    family="Muse",
+    year=2026,
     layout=Layout(
         recipient_begin=" to=",
         recipient_end="<|message|><atem:function_calls>\n",

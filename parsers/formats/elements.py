@@ -19,6 +19,8 @@ MINIMAX_M3 = Format(
     ),
     bare=True,
     models="MiniMax M3",
+    family="MiniMax",
+    year=2026,
     reasoning=ReasoningStyle("minimax_m3"),
     layout=Layout(
         section_begin=f"{_M3}<tool_call>\n",
@@ -36,6 +38,8 @@ COHERE_COMMAND5 = Format(
     wrappers=(Wrapper(("<cofl:tool_calls>",), ("</cofl:tool_calls>",)),),
     bare=True,
     models="Command 5",
+    family="Cohere",
+    year=2026,
     reasoning=ReasoningStyle("cohere"),
     special=("<cofl:tool_calls>",),
     text_wrapper=COHERE.text_wrapper,

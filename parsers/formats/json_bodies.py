@@ -33,6 +33,8 @@ HERMES = Format(
     wrappers=(Wrapper(("<tool_call>",), ("</tool_call>",)),),
     aliases=("qwen25", "qwen3", "ernie45", "reka", "kolibri1"),
     models="Hermes 2 and 3, Qwen 2.5, Qwen 3, Ernie 4.5, Reka, Trinity, Kolibri",
+    family="Qwen",
+    year=2024,
     layout=_object(call_begin="<tool_call>\n", call_end="\n</tool_call>", separator="\n"),
 )
 
@@ -41,6 +43,8 @@ TRINITY = replace(
     name="trinity",
     aliases=(),
     models="Trinity",
+    family="Trinity",
+    year=2025,
     reasoning=ReasoningStyle("trinity"),
     always_reasons=True,
 )
@@ -61,6 +65,8 @@ LLAMA3_JSON = Format(
     bare=True,
     aliases=("llama3", "llama4_json"),
     models="Llama 3.1, 3.2 and 3.3",
+    family="Llama",
+    year=2024,
     layout=_object(arguments="parameters", separator="; "),
 )
 
@@ -70,6 +76,8 @@ XLAM = Format(
     wrappers=(Wrapper(("[TOOL_CALLS]", "<tool_call>"), ("</tool_call>", "[/TOOL_CALLS]")),),
     bare=True,
     models="xLAM",
+    family="xLAM",
+    year=2024,
     layout=_array(),
 )
 
@@ -79,6 +87,8 @@ LONGCAT = replace(
     wrappers=(Wrapper(("<longcat_tool_call>",), ("</longcat_tool_call>",)),),
     aliases=(),
     models="LongCat Flash",
+    family="LongCat",
+    year=2025,
     layout=_object(
         call_begin="<longcat_tool_call>", call_end="</longcat_tool_call>", separator="\n"
     ),
@@ -89,6 +99,8 @@ GRANITE4 = replace(
     name="granite4",
     aliases=(),
     models="Granite 4",
+    family="Granite",
+    year=2025,
 )
 
 GRANITE_20B_FC = Format(
@@ -96,6 +108,8 @@ GRANITE_20B_FC = Format(
     shape=JsonCalls(),
     wrappers=(Wrapper(("<function_call>",)),),
     models="Granite 20B function calling",
+    family="Granite",
+    year=2024,
     layout=_object(call_begin="<function_call> ", separator="\n"),
 )
 
@@ -108,6 +122,8 @@ INTERNLM = Format(
     ),
     aliases=("internlm2",),
     models="InternLM 2 and 2.5",
+    family="InternLM",
+    year=2024,
     layout=_object(call_begin="<|action_start|><|plugin|>\n", call_end="<|action_end|>"),
 )
 
@@ -127,6 +143,8 @@ GIGACHAT3 = Format(
         ),
     ),
     models="GigaChat 3 and 3.1",
+    family="GigaChat",
+    year=2025,
     layout=_object(call_begin="<|function_call|>"),
 )
 
@@ -135,6 +153,8 @@ GRANITE = Format(
     shape=JsonCalls(),
     wrappers=(Wrapper(("<|tool_call|>", "<tool_call>")),),
     models="Granite 3.0 and 3.1",
+    family="Granite",
+    year=2024,
     reasoning=ReasoningStyle("granite"),
     layout=_array("<|tool_call|> "),
 )
@@ -145,6 +165,8 @@ JAMBA = Format(
     wrappers=(Wrapper(("<tool_calls>",), ("</tool_calls>",)),),
     aliases=("minimax_m1",),
     models="Jamba 1.5 and 1.6, MiniMax M1",
+    family="Jamba",
+    year=2024,
     layout=_array("<tool_calls>", "</tool_calls>"),
 )
 
@@ -153,10 +175,18 @@ HUNYUAN = replace(
     name="hunyuan",
     aliases=("hunyuan_a13b",),
     models="Hunyuan A13B",
+    family="Hunyuan",
+    year=2025,
     reasoning=ReasoningStyle("hunyuan_a13b"),
 )
 APRIEL = replace(
-    JAMBA, name="apriel", aliases=(), models="Apriel", reasoning=ReasoningStyle("apriel")
+    JAMBA,
+    name="apriel",
+    aliases=(),
+    models="Apriel",
+    family="Apriel",
+    year=2025,
+    reasoning=ReasoningStyle("apriel"),
 )
 
 PANGU_V2 = Format(
@@ -164,6 +194,8 @@ PANGU_V2 = Format(
     shape=JsonCalls(),
     wrappers=(Wrapper(("<|tool_call_start|>",), ("<|tool_call_end|>",)),),
     models="Pangu v2",
+    family="Pangu",
+    year=2026,
     layout=_array("<|tool_call_start|>", "<|tool_call_end|>"),
 )
 
@@ -172,6 +204,8 @@ NEMOTRON = Format(
     shape=JsonCalls(),
     wrappers=(Wrapper(("<TOOLCALL>",), ("</TOOLCALL>",)),),
     models="Nemotron Nano v2, Llama Nemotron",
+    family="Nemotron",
+    year=2025,
     layout=_array("<TOOLCALL>", "</TOOLCALL>"),
 )
 
@@ -181,6 +215,8 @@ PHI4 = Format(
     wrappers=(Wrapper(("functools[",)),),
     aliases=("phi4_mini_json", "firefunction"),
     models="Phi 4 mini, Firefunction",
+    family="Phi",
+    year=2025,
     layout=_array("functools"),
 )
 
@@ -190,6 +226,8 @@ COHERE = Format(
     wrappers=(Wrapper(("<|START_ACTION|>",), ("<|END_ACTION|>",)),),
     aliases=("command", "cohere_command3", "cohere_command4"),
     models="Cohere Command A, R7B and 4",
+    family="Cohere",
+    year=2024,
     reasoning=ReasoningStyle("cohere"),
     text_wrapper=Wrapper(
         ("<|START_RESPONSE|>", "<|START_TEXT|>"), ("<|END_RESPONSE|>", "<|END_TEXT|>")
@@ -215,6 +253,8 @@ COMMAND_R = Format(
     ),
     wrappers=(Wrapper(("Action:",)),),
     models="Cohere Command R and R+",
+    family="Cohere",
+    year=2024,
     layout=Layout(
         section_begin="Action:\n```json\n[\n    ",
         section_end="\n]```",
@@ -233,6 +273,8 @@ SARASHINA = Format(
     wrappers=(Wrapper(("<|tool_calls|>",)),),
     bare=True,
     models="Sarashina",
+    family="Sarashina",
+    year=2025,
     layout=Layout(
         section_begin="<|tool_calls|>[",
         section_end="]",
@@ -249,6 +291,8 @@ APERTUS = Format(
     shape=JsonCalls(name_is_key=True),
     wrappers=(Wrapper(("<|tools_prefix|>",), ("<|tools_suffix|>",)),),
     models="Apertus",
+    family="Apertus",
+    year=2025,
     reasoning=ReasoningStyle("apertus"),
     layout=Layout(
         section_begin="<|tools_prefix|>[",

@@ -49,6 +49,8 @@ DEEPSEEK_V3 = Format(
     ),
     aliases=("deepseek_r1",),
     models="DeepSeek V3 and R1",
+    family="DeepSeek",
+    year=2024,
     layout=Layout(
         section_begin="<｜tool▁calls▁begin｜>",
         section_end="<｜tool▁calls▁end｜>",
@@ -71,6 +73,8 @@ DEEPSEEK_V3_1 = replace(
     ),
     aliases=("deepseek_v31",),
     models="DeepSeek V3.1",
+    family="DeepSeek",
+    year=2025,
     layout=Layout(
         section_begin="<｜tool▁calls▁begin｜>",
         section_end="<｜tool▁calls▁end｜>",
@@ -94,6 +98,8 @@ KIMI_K2 = Format(
         Wrapper(("<|tool_call_begin|>",), ("<|tool_call_end|>",)),
     ),
     models="Kimi K2",
+    family="Kimi",
+    year=2025,
     ids=IdStyle("functions.{name}:{index}"),
     layout=Layout(
         section_begin="<|tool_calls_section_begin|>",
@@ -111,6 +117,8 @@ MISTRAL = Format(
     shape=NamedJson(separator=("[ARGS]",), id_separator=("[CALL_ID]",)),
     wrappers=(Wrapper(("[TOOL_CALLS]",), ("[/TOOL_CALLS]",)),),
     models="Mistral, before v11 (array) and since (name and arguments)",
+    family="Mistral",
+    year=2024,
     # Its templates refuse others.
     ids=IdStyle("{random}", string.ascii_letters + string.digits, 9),
     reasoning=ReasoningStyle("mistral"),
@@ -123,6 +131,8 @@ FUNCTIONARY = Format(
     wrappers=(Wrapper(("<function=", ">>>"), ("</function>",)),),
     prompt_opens=True,
     models="Functionary v3.1 and v3.2",
+    family="Functionary",
+    year=2024,
     layout=Layout(call_begin="<function=", name_end=">", call_end="</function>"),
 )
 
@@ -134,6 +144,8 @@ SOLAR_OPEN = Format(
         Wrapper(("<|tool_call:begin|>",), ("<|tool_call:end|>",)),
     ),
     models="Solar Open",
+    family="Solar",
+    year=2026,
     ids=IdStyle("{random}", string.ascii_lowercase + string.digits, 10),
     reasoning=ReasoningStyle("solar_open"),
     always_reasons=True,
@@ -169,6 +181,8 @@ PLAMO3 = Format(
         Wrapper(("<|plamo:begin_tool_name:plamo|>",), ("<|plamo:end_tool_arguments:plamo|>",)),
     ),
     models="PLaMo 3",
+    family="PLaMo",
+    year=2026,
     reasoning=ReasoningStyle("plamo3"),
     text_wrapper=Wrapper(("<|plamo:tag|>",)),
     layout=Layout(

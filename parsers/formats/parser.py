@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
+from ..core.channels import Channels
 from ..core.format import Format, Wrapper
 from ..core.parser import EventParser
 from ..core.reasoning import ReasoningStyle
@@ -18,12 +20,15 @@ from .reasoning import Reasoning, style_of
 def text_only(format: str | Format) -> Format:
     """A format in which nothing is a call. Thoughts and text are marked as in the given one."""
     spec = format if isinstance(format, Format) else get_format(format)
-    return _text_format(spec.reasoning, spec.text_wrapper, spec.annotations)
+    return _text_format(spec.reasoning, spec.text_wrapper, spec.annotations, spec.channels)
 
 
 @cache
 def _text_format(
-    style: ReasoningStyle, text_wrapper: Wrapper | None, annotations: tuple[str, ...]
+    style: ReasoningStyle,
+    text_wrapper: Wrapper | None,
+    annotations: tuple[str, ...],
+    channels: Channels | None,
 ) -> Format:
     return Format(
         name="text",
@@ -31,6 +36,7 @@ def _text_format(
         reasoning=style,
         text_wrapper=text_wrapper,
         annotations=annotations,
+        channels=channels and replace(channels, calls=False),
     )
 
 

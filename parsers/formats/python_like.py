@@ -17,6 +17,8 @@ PYTHONIC = Format(
     bare=True,
     aliases=("llama3_pythonic", "toolace"),
     models="Llama 3.2, ToolACE",
+    family="Llama",
+    year=2024,
     layout=Layout(
         section_begin="[",
         section_end="]",
@@ -32,6 +34,8 @@ LLAMA4_PYTHONIC = replace(
     name="llama4_pythonic",
     aliases=(),
     models="Llama 4",
+    family="Llama",
+    year=2025,
     layout=replace(
         PYTHONIC.written, section_begin="<|python_start|>[", section_end="]<|python_end|>"
     ),
@@ -44,6 +48,8 @@ LFM2 = replace(
     wrappers=(Wrapper(("<|tool_call_start|>",), ("<|tool_call_end|>",)),),
     bare=False,
     models="LFM 2",
+    family="LFM",
+    year=2025,
     layout=replace(
         PYTHONIC.written, section_begin="<|tool_call_start|>[", section_end="]<|tool_call_end|>"
     ),
@@ -54,6 +60,8 @@ OLMO3 = replace(
     name="olmo3",
     wrappers=(Wrapper(("<function_calls>",), ("</function_calls>",)),),
     models="OLMo 3",
+    family="OLMo",
+    year=2025,
     layout=replace(
         PYTHONIC.written,
         section_begin="<function_calls>\n",
@@ -67,6 +75,8 @@ GEMMA4 = Format(
     shape=BareKeys(quote='<|"|>'),
     wrappers=(Wrapper(("<|tool_call>",), ("<tool_call|>", "</tool_call>")),),
     models="Gemma 4",
+    family="Gemma",
+    year=2026,
     reasoning=ReasoningStyle("gemma4"),
     special=("<|tool_call>",),
     layout=Layout(
@@ -79,6 +89,8 @@ FUNCTIONGEMMA = Format(
     shape=BareKeys(quote="<escape>"),
     wrappers=(Wrapper(("<start_function_call>",), ("<end_function_call>",)),),
     models="FunctionGemma",
+    family="Gemma",
+    year=2025,
     layout=Layout(
         call_begin="<start_function_call>", name_begin="call:", call_end="<end_function_call>"
     ),

@@ -108,6 +108,16 @@ def get_reasoning(name: str) -> ReasoningStyle:
     return found
 
 
+def channel_style(format: Format) -> ReasoningStyle | None:
+    """The channel of a format's thoughts, as a style of the format's own name: for those who look for
+    its markers and read nothing else. None where a format has no such channel."""
+    channels = format.channels
+    if channels is None or not (channels.thought_begin and channels.thought_end):
+        return None
+    markers = (channels.thought_begin,), (channels.thought_end,)
+    return ReasoningStyle(format.name, *markers, special=True)
+
+
 def style_of(format: Format, reasoning: Reasoning) -> ReasoningStyle | None:
     """The style that a caller asks for; None where no reasoning is looked for, or in a format that says
     with its channels what is a thought."""

@@ -8,13 +8,12 @@ from functools import cache
 
 from ..core.format import Format
 from ..errors import ToolwireError
-from . import any_format, channelled, elements, json_bodies, named, python_like, tagged
-from .families import with_family
+from . import any_format, channelled, elements, json_bodies, keyed, named, python_like, tagged
 
 #: The formats that toolwire itself has.
 _BUILT_IN = tuple(
-    with_family(spec)
-    for module in (json_bodies, named, tagged, elements, python_like, channelled)
+    spec
+    for module in (json_bodies, named, tagged, keyed, elements, python_like, channelled)
     for spec in module.FORMATS
 )
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

@@ -1,4 +1,4 @@
-"""Formats with a tag for each parameter, or for each key and each value."""
+"""Formats with a tag for each parameter, which says its name: `<parameter=K>V</parameter>`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ QWEN3_CODER = Format(
     bare=True,
     aliases=("qwen3_xml", "qwen35", "nemotron3", "step3p5", "granite42", "mimo", "berrylm"),
     models="Qwen3-Coder, Qwen 3.5, Nemotron 3, Step 3.5, Granite 4.2, MiMo, BerryLM",
+    family="Qwen",
+    year=2025,
     layout=Layout(
         call_begin="<tool_call>\n",
         name_begin="<function=",
@@ -45,6 +47,8 @@ SEED_OSS = replace(
     wrappers=(Wrapper(("<seed:tool_call>",), ("</seed:tool_call>",)),),
     aliases=(),
     models="Seed-OSS",
+    family="Seed",
+    year=2025,
     reasoning=ReasoningStyle("seed_oss"),
     layout=replace(
         QWEN3_CODER.written,
@@ -66,6 +70,8 @@ MINIMAX_M2 = Format(
     wrappers=(Wrapper(("<minimax:tool_call>",), ("</minimax:tool_call>",)),),
     bare=True,
     models="MiniMax M2",
+    family="MiniMax",
+    year=2025,
     layout=Layout(
         section_begin="<minimax:tool_call>\n",
         section_end="\n</minimax:tool_call>",
@@ -84,6 +90,8 @@ DOTS = replace(
     name="dots",
     wrappers=(Wrapper(("<dots_function_call>",), ("</dots_function_call>",)),),
     models="Dots",
+    family="Dots",
+    year=2025,
     layout=replace(
         MINIMAX_M2.written,
         section_begin="<dots_function_call>\n",
@@ -147,22 +155,32 @@ DEEPSEEK_V3_2 = replace(
     name="deepseek_v3_2",
     aliases=("deepseek_v32",),
     models="DeepSeek V3.2",
+    family="DeepSeek",
+    year=2025,
 )
 
 DEEPSEEK_V4 = replace(
-    _invokes("DSML", "tool_calls", "toolcalls", "tool"), name="deepseek_v4", models="DeepSeek V4"
+    _invokes("DSML", "tool_calls", "toolcalls", "tool"),
+    name="deepseek_v4",
+    models="DeepSeek V4",
+    family="DeepSeek",
+    year=2026,
 )
 
 DEEPSEEK_V41 = replace(
     _invokes("DSML", "calls", "tool_calls", "toolcalls", "tool", space=" "),
     name="deepseek_v41",
     models="DeepSeek V4.1",
+    family="DeepSeek",
+    year=2026,
 )
 
 GIGACHAT35 = replace(
     _invokes("GCML", "tool_calls", "toolcalls", "tool"),
     name="gigachat35",
     models="GigaChat 3.5",
+    family="GigaChat",
+    year=2026,
 )
 
 MINICPM5 = Format(
@@ -181,6 +199,8 @@ MINICPM5 = Format(
         ),
     ),
     models="MiniCPM 5",
+    family="MiniCPM",
+    year=2026,
     layout=Layout(
         call_begin='<function name="',
         name_end='">',
@@ -208,6 +228,8 @@ STEP3 = Format(
     ),
     bare=True,
     models="Step 3",
+    family="Step",
+    year=2025,
     layout=Layout(
         section_begin="<｜tool_calls_begin｜>",
         section_end="<｜tool_calls_end｜>",
@@ -219,163 +241,6 @@ STEP3 = Format(
         value_end="</steptml:parameter>",
         arguments_end="</steptml:invoke>",
         call_end="<｜tool_call_end｜>",
-    ),
-)
-
-_KEY_VALUE = Tags(
-    call=None,
-    parameter=Tag(("<arg_key>",), end="<arg_value>", key_close="</arg_key>"),
-    parameter_close=("</arg_value>",),
-)
-
-GLM45 = Format(
-    name="glm45",
-    shape=_KEY_VALUE,
-    wrappers=(Wrapper(("<tool_call>",), ("</tool_call>",)),),
-    models="GLM 4.5 and 4.6",
-    layout=Layout(
-        call_begin="<tool_call>",
-        name_end="\n",
-        key_begin="<arg_key>",
-        key_end="</arg_key>\n",
-        value_begin="<arg_value>",
-        value_end="</arg_value>\n",
-        call_end="</tool_call>",
-        separator="\n",
-    ),
-)
-
-SPARK25 = replace(
-    GLM45,
-    name="spark25",
-    models="Spark 2.5",
-    layout=replace(GLM45.written, key_end="</arg_key>"),
-)
-
-GLM47 = replace(
-    GLM45,
-    name="glm47",
-    aliases=("ling3", "poolside"),
-    models="GLM 4.7, Ling 3, Poolside",
-    layout=replace(
-        GLM45.written,
-        name_end="",
-        key_end="</arg_key>",
-        value_end="</arg_value>",
-        separator="",
-    ),
-)
-
-IQUEST_Q1 = replace(
-    GLM47,
-    name="iquest_q1",
-    wrappers=(Wrapper(("<iquest_tool_call>",), ("</iquest_tool_call>",)),),
-    aliases=(),
-    models="iQuest Q1",
-    layout=replace(GLM47.written, call_begin="<iquest_tool_call>", call_end="</iquest_tool_call>"),
-)
-
-IQUEST_CODER = replace(
-    IQUEST_Q1,
-    name="iquest_coder",
-    wrappers=(Wrapper(("<iquestcoder_tool_call>",), ("</iquestcoder_tool_call>",)),),
-    models="iQuest Coder v2",
-    layout=replace(
-        GLM47.written,
-        call_begin="<iquestcoder_tool_call>",
-        call_end="</iquestcoder_tool_call>",
-    ),
-)
-
-SOLAR_OPEN2 = Format(
-    name="solar_open2",
-    shape=Tags(
-        call=None,
-        parameter=Tag(("<|tool_arg:start|>",), end="<|tool_arg:value|>"),
-        parameter_close=("<|tool_arg:end|>",),
-    ),
-    wrappers=(Wrapper(("<|tool_call:start|>",), ("<|tool_call:end|>",)),),
-    models="Solar Open 2",
-    layout=Layout(
-        call_begin="<|tool_call:start|>",
-        name_end="\n",
-        key_begin="<|tool_arg:start|>",
-        key_end="<|tool_arg:value|>",
-        value_end="<|tool_arg:end|>\n",
-        call_end="<|tool_call:end|>",
-        separator="\n",
-    ),
-)
-
-HY4 = Format(
-    name="hy4",
-    shape=Tags(
-        call=None,
-        separator=("<tool_sep{:SUFFIX}>",),
-        parameter=Tag(
-            ("<arg_key{:SUFFIX}>",),
-            end="<arg_value{:SUFFIX}>",
-            key_close="</arg_key{:SUFFIX}>",
-        ),
-        parameter_close=("</arg_value{:SUFFIX}>",),
-    ),
-    wrappers=(
-        Wrapper(("<tool_calls{:SUFFIX}>",), ("</tool_calls{:SUFFIX}>",)),
-        Wrapper(("<tool_call{:SUFFIX}>",), ("</tool_call{:SUFFIX}>",)),
-    ),
-    models="Hunyuan 4, with any suffix in its tags",
-    reasoning=ReasoningStyle("hy"),
-    layout=replace(GLM47.written, section_begin="<tool_calls>", section_end="</tool_calls>"),
-)
-
-HY3 = replace(
-    HY4,
-    name="hy3",
-    models="Hunyuan 3, with any suffix in its tags",
-    layout=Layout(
-        section_begin="<tool_calls:opensource>\n",
-        section_end="\n</tool_calls:opensource>",
-        separator="\n",
-        call_begin="<tool_call:opensource>",
-        name_end="<tool_sep:opensource>\n",
-        key_begin="<arg_key:opensource>",
-        key_end="</arg_key:opensource>\n",
-        value_begin="<arg_value:opensource>",
-        value_end="</arg_value:opensource>\n",
-        call_end="</tool_call:opensource>",
-    ),
-)
-
-K2_HORIZON = Format(
-    name="k2_horizon",
-    shape=Tags(
-        call=None,
-        parameter=Tag(
-            ("<ifm|arg_key>",),
-            end="<ifm|arg_value>",
-            key_close="</ifm|arg_key>",
-            type_begin="<ifm|arg_type>",
-            type_end="</ifm|arg_type>",
-        ),
-        parameter_close=("</ifm|arg_value>",),
-    ),
-    wrappers=(
-        Wrapper(("<ifm|tool_calls>",), ("</ifm|tool_calls>",)),
-        Wrapper(("<ifm|tool_call>",), ("</ifm|tool_call>",)),
-    ),
-    models="K2 Horizon, whichever of its three forms is asked for",
-    reasoning=ReasoningStyle("k2_horizon"),
-    layout=Layout(
-        section_begin="<ifm|tool_calls>\n",
-        section_end="\n</ifm|tool_calls>",
-        separator="\n",
-        call_begin="<ifm|tool_call>",
-        name_end="\n",
-        key_begin="<ifm|arg_key>",
-        key_end="</ifm|arg_key>\n",
-        value_begin="<ifm|arg_value>",
-        value_end="</ifm|arg_value>\n",
-        call_end="</ifm|tool_call>",
     ),
 )
 
@@ -405,6 +270,8 @@ KIMI_K3 = Format(
     wrappers=(Wrapper(_xtml("open", "tools"), _xtml("close", "tools")),),
     inline=True,
     models="Kimi K3",
+    family="Kimi",
+    year=2026,
     reasoning=ReasoningStyle("kimi_k3"),
     always_reasons=True,
     text_wrapper=Wrapper(
@@ -437,14 +304,5 @@ FORMATS = (
     GIGACHAT35,
     MINICPM5,
     STEP3,
-    GLM45,
-    SPARK25,
-    GLM47,
-    IQUEST_Q1,
-    IQUEST_CODER,
-    SOLAR_OPEN2,
-    HY3,
-    HY4,
-    K2_HORIZON,
     KIMI_K3,
 )

@@ -20,6 +20,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from .. import shapes
+from ..core.literals import GAP
 from ..core.shape import Shape, check_pattern
 from ..errors import ToolwireError
 from .toml_text import Path, line_of
@@ -28,6 +29,9 @@ from .toml_text import Path, line_of
 KINDS: dict[str, type[Shape]] = {
     shape.kind(): shape for shape in sorted(shapes.ALL, key=lambda shape: shape.__name__)
 }
+
+#: How files said that a delimiter may have a suffix, before there was one notation for all that differs.
+_OLD_GAP = "{:SUFFIX}"
 
 #: Fields that are regular expressions, and whether one has to have a group named `name`.
 _PATTERNS = {"header": True, "inner": True, "unfinished": False, "pattern": False}
@@ -110,7 +114,7 @@ def string_at(value: Any, place: Place, may_be_empty: bool = False) -> str:
         raise place.error(f"{place.name} must not be empty")
     if value and place.path[-1] in _PATTERNS:
         _check_pattern(value, place)
-    return value
+    return value.replace(_OLD_GAP, f"{{:{GAP}}}")
 
 
 def _check_pattern(pattern: str, place: Place) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.format import Format
+from ..core.literals import without_optional
 from ..core.parser import EventParser
 from ..errors import ToolwireError
 from ..events import Arguments, CallEnd, CallStart, Event, Reasoning
@@ -62,7 +63,8 @@ def _thoughts(spec: Format, reasoning: str) -> str:
     """Thoughts between their markers, as the format's own style, or its channels, have them."""
     style = style_of(spec, True)
     if style is not None:
-        text = f"{style.open[0]}{reasoning}{style.close[0]}"
+        begin, end = map(without_optional, (style.open[0], style.close[0]))
+        text = f"{begin}{reasoning}{end}"
     else:
         assert spec.channels is not None
         text = f"{spec.channels.thought_begin}{reasoning}{spec.channels.thought_end}"

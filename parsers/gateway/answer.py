@@ -8,6 +8,7 @@ whatever else the upstream has to say comes as an error event.
 from __future__ import annotations
 
 import time
+from enum import Enum
 from typing import Any
 
 import anyio
@@ -15,6 +16,7 @@ import anyio
 from . import metrics
 from .asgi import Message, Refused, Send, UpstreamDied, send_json
 from .budget import Account, OverBudget
+from .by_model import REFUSALS, says_no_tools
 from .capture import Capture
 from .exchange import (
     Plan,
@@ -34,6 +36,15 @@ KEEP_ALIVE = b": keep-alive\n\n"
 _SLICE = 64 * 1024
 _STREAM = b"text/event-stream"
 _MAX_ERROR = 256 * 1024  # of an answer that is repeated in an error event
+
+
+class Another(Enum):
+    """In which other way the upstream is asked, because its answer is none for the client."""
+
+    TRANSLATED = "it does not know the Messages API"
+    IN_PROMPT = "it takes no tools"
+    FEWER_TOOLS = "it may not know some kind of tool"
+    AGAIN = "it did not call, and had to"
 
 
 class Answer:
@@ -65,10 +76,11 @@ class Answer:
         self._promised: anyio.Event | None = None  # set once a stream was promised
         self._sending = False
         self._last_sent = time.monotonic()
-        self._asked_again = False
-        self.again = False  # the upstream refused, and there is another way to ask
-        self.may_be_missing = False  # a 404 or 405 is no answer yet: there is another way to ask
-        self.is_missing = False
+        self._second = plan.second is not None  # it may be asked for with fewer tools
+        self._fewer_tools = False  # … and was
+        self._retries = plan.retries if plan.must_call else 0
+        self.may_be_missing = False  # a 404 or 405 is no answer yet
+        self.another: Another | None = None  # what was answered is no answer for the client
 
     async def take(self, message: Message) -> None:
         kind = message["type"]
@@ -80,17 +92,22 @@ class Answer:
             await self._send(message)
 
     async def _begin(self, message: Message) -> None:
-        if message["status"] == 400 and self.plan.second is not None and not self._asked_again:
-            self.again = self._asked_again = True
-            self._how = self._ignore
-            return
         self._start = message
         self.status = message["status"]
-        self.is_missing = self.may_be_missing and self.status in NO_ROUTE
-        if self.is_missing:
-            self._how = self._ignore
-            return
-        if self._asked_again and self.status == 200:
+        if self.may_be_missing and self.status in NO_ROUTE:
+            self._ask_otherwise(Another.TRANSLATED)
+        elif (self.plan.may_prompt and self.status in REFUSALS) or self._may_be_odd_tools:
+            self._how = self._collect_refusal
+        else:
+            await self._go_on(message)
+
+    @property
+    def _may_be_odd_tools(self) -> bool:
+        return self._second and self.status == 400
+
+    async def _go_on(self, message: Message) -> None:
+        """The answer is one for the client."""
+        if self._fewer_tools and self.status == 200:
             metrics.REPAIRED.labels("tools").inc()
         metrics.FIRST_BYTE.labels(self.plan.route).observe(time.perf_counter() - self._started)
         headers = {name.lower(): value for name, value in message.get("headers", ())}
@@ -99,17 +116,44 @@ class Answer:
         fit = self.status == 200 and not encoded
         self._how = self._pass
         if fit and content == _STREAM:
-            self._stream = StreamSession(self.plan, self._settings, self._capture, self._account)
-            self._how = self._pass_stream
+            retry = self._retries > 0
+            self._stream = StreamSession(
+                self.plan, self._settings, self._capture, self._account, retry
+            )
+            self._how = self._hold_stream if retry else self._pass_stream
+            if not self._is_stream:
+                metrics.OPEN_STREAMS.inc()
             self._is_stream = True
-            metrics.OPEN_STREAMS.inc()
-            message = _with_length(message, None)
+            self._start = message = _with_length(message, None)
+            if retry:
+                return
         elif self._promised is not None:
             self._how = self._collect_error
         elif content == b"application/json" and (fit or self._says_errors(encoded)):
             self._how = self._collect
             return
         await self._send_start(message)
+
+    def _ask_otherwise(self, how: Another) -> None:
+        """What was answered is no answer, and what comes of it is not wanted."""
+        self.another = how
+        self._let_go()
+
+    async def _collect_refusal(self, body: bytes, more: bool) -> None:
+        """An error that may be about tools. Any other goes on as it is."""
+        self._whole += body
+        if more and len(self._whole) < _MAX_ERROR:
+            return
+        told = bytes(self._whole)
+        if self.plan.may_prompt and says_no_tools(told.decode(errors="replace")):
+            self._ask_otherwise(Another.IN_PROMPT)
+        elif self._may_be_odd_tools:
+            self._second, self._fewer_tools = False, True
+            self._ask_otherwise(Another.FEWER_TOOLS)
+        else:
+            self._whole.clear()
+            await self._go_on(self._start)
+            await self._how(told, more)
 
     def _says_errors(self, encoded: bool) -> bool:
         """Whether an error has to be said in the client's own way."""
@@ -118,7 +162,7 @@ class Answer:
     def start_over(self, plan: Plan) -> None:
         """The app is asked in another way, and what it answered so far is none."""
         self.plan = plan
-        self.may_be_missing = self.is_missing = False
+        self.may_be_missing = False
 
     async def _send_start(self, message: Message) -> None:
         self._begun = True
@@ -168,19 +212,44 @@ class Answer:
         self._last_sent = time.monotonic()
 
     async def _pass_stream(self, body: bytes, more: bool) -> None:
-        assert self._stream is not None
-        try:
-            out = self._stream.feed(body) if body else b""
-            if not more:
-                out += self._stream.finish()
-        except OverBudget as error:
-            out, more = self._stream.give_up(str(error)), False
-            self._let_go()
+        out, more = self._treated(body, more)
         if out or not more:
             held = self._stream.held if self._stream is not None else 0
             self._account.count(held + len(out))
             await self._pass(out, more)
             self._account.count(held)
+
+    def _treated(self, body: bytes, more: bool) -> tuple[bytes, bool]:
+        """What may be sent of a stream, and whether more may come."""
+        assert self._stream is not None
+        try:
+            out = self._stream.feed(body) if body else b""
+            if not more:
+                out += self._stream.finish()
+            # What waits for a call is held, too.
+            self._account.hold(self._stream.held + len(self._whole) + len(out))
+        except OverBudget as error:
+            out, more = self._stream.give_up(str(error)), False
+            self._let_go()
+        return out, more
+
+    async def _hold_stream(self, body: bytes, more: bool) -> None:
+        """A stream in which a call must come: nothing is sent before there is one, or its end."""
+        out, more = self._treated(body, more)
+        self._whole += out
+        stream = self._stream
+        if stream is not None and more and not stream.calls:
+            return
+        if stream is not None and stream.disobeyed:
+            self._retries -= 1
+            self._ask_otherwise(Another.AGAIN)
+            return
+        out = bytes(self._whole)
+        self._whole.clear()
+        if stream is not None:  # else nobody wants to hear more
+            self._how = self._pass_stream
+        await self._send_start(self._start)
+        await self._pass(out, more)
 
     async def _collect(self, body: bytes, more: bool) -> None:
         try:
@@ -193,7 +262,12 @@ class Answer:
         if not more:
             whole = bytes(self._whole)
             if self.status == 200:
-                out = answer_whole(self.plan, whole, self._capture)
+                retry = self._retries > 0
+                out = answer_whole(self.plan, whole, self._capture, retry)
+                if retry and not out:
+                    self._retries -= 1
+                    self._ask_otherwise(Another.AGAIN)
+                    return
             else:
                 out = answer_error(self.plan, self.status, whole)
             self._whole.clear()

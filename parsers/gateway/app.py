@@ -28,9 +28,9 @@ from .breaker import Unavailable
 from .budget import Budget
 from .exchange import failure
 from .middleware import MARK, ToolCallMiddleware
-from .settings import Settings
+from .settings import Settings, UpstreamSettings
 from .sse import DONE, frame
-from .upstream import Upstream, UpstreamSettings
+from .upstream import Upstream
 
 #: Headers that are about one connection (RFC 9110, 7.6.1), or that each side makes for itself.
 HOP_BY_HOP = frozenset(

@@ -1,7 +1,7 @@
 """One request and its answer, without any I/O: what to send on, and what to send back.
 
 `plan` reads a request: it is refused, or there is a `Plan`. `answer_whole` and `StreamSession` treat
-the answer as the plan says.
+the answer as the plan says. `with_tools_in_prompt` and `asked_again` say the same in other words.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..openai.normalize import Finding, Policy
@@ -20,19 +20,23 @@ from ..openai.sizes import size_of
 from ..openai.stream_normalize import ChatStream
 from . import metrics
 from .budget import Account, Budget, in_mib
+from .by_model import Models, prompt_words
 from .capture import Capture, Recorder, known_tools
 from .dialects import DIALECTS
 from .messages_errors import as_messages_error, error_bytes
-from .messages_route import MESSAGES, TRANSLATED, TRANSLATED_ROUTE
-from .preparing import Prepared, prepare
+from .messages_route import MESSAGES, NATIVE, TRANSLATED, TRANSLATED_ROUTE
+from .preparing import Prepared, model_of, prepare
 from .settings import Settings
 from .sse import DONE, EventSplitter, ServerEvent, dump, frame, load_answer, load_object
+from .tools_prompt import in_prompt, remind
 
 Json = dict[str, Any]
 
 #: How many findings of one answer are written into the log.
 _LOGGED = 20
 
+#: What an answer's parts are called, in whichever API.
+_ANSWERS = ("choices", "output", "content")
 _DONE = b"data: " + DONE + b"\n\n"
 _ENDINGS = (b"\n\n", b"\n\r\n", b"\r\r")
 _FAILED = "The upstream reported an error"
@@ -54,6 +58,15 @@ class Plan:
     stream: bool = False  # whether the client asked for a stream
     second: bytes | None = None  # what to send where the upstream refuses the body
     repaired: Mapping[str, int] = field(default_factory=dict)  # what was put right, and how often
+    model: str = ""
+    in_prompt: bool = False  # the tools are in the prompt
+    may_prompt: bool = False  # … and could be, where the upstream refuses them
+    retries: int = 0  # how often is asked again where a call had to come, and none did
+
+    @property
+    def must_call(self) -> bool:
+        """Whether an answer without a call is not what the client asked for."""
+        return self.policy.request.choice.forced and bool(self.policy.request.functions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,26 +77,41 @@ class Refusal:
     body: Json
 
 
-def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal:
-    """Check a request, and find out how its answer is to be treated."""
-    prepared = prepare(raw, api, settings)
+def plan(
+    route: str,
+    api: str,
+    raw: bytes,
+    settings: Settings,
+    models: Models | None = None,
+    tools_refused: bool = False,
+) -> Plan | Refusal:
+    """Check a request, and find out how its answer is to be treated.
+
+    `tools_refused`: the upstream took no tools, so they are to go into the prompt.
+    """
+    models = models or Models(settings.format, settings.tools)
+    prepared = prepare(raw, api, settings, models, tools_refused=tools_refused)
     if not isinstance(prepared, Prepared):
         return Refusal(400, prepared)
-    body = prepared.body
+    api, body, model = prepared.api, prepared.body, model_of(prepared.body)
     request = read_request(body, "chat" if api in MESSAGES else api)
     policy = Policy(
-        format=settings.format,
+        format=prepared.format,
         request=request,
         sequential_ids=settings.ids == "sequential",
         taken_ids=_ids(body),
         names=prepared.names,
         repair=read_repairs(settings.repair),
+        reasoning=settings.reasoning,
     )
     weight = size_of(request.tools) + size_of(policy.taken_ids) + size_of(policy.names)
     if weight > settings.max_exchange:
         most = in_mib(settings.max_exchange)
         message = f"The tools and ids of this request take more than {most} of memory"
         return Refusal(413, failure(message, "request_too_large"))
+    can_prompt = prompt_words(prepared.format) is not None and bool(request.functions)
+    if prepared.in_prompt or (api == NATIVE and settings.messages == "native"):
+        can_prompt = False
     return Plan(
         route,
         api,
@@ -93,7 +121,31 @@ def plan(route: str, api: str, raw: bytes, settings: Settings) -> Plan | Refusal
         stream=body.get("stream") is True,
         second=prepared.second,
         repaired=prepared.repaired,
+        model=model,
+        in_prompt=prepared.in_prompt,
+        may_prompt=can_prompt and models.may_refuse(model),
+        retries=settings.retry_required,
     )
+
+
+def with_tools_in_prompt(plan: Plan) -> Plan:
+    """The same request for an upstream that takes no tools; one of the Messages API is planned anew."""
+    body, words = load_answer(plan.body)[0], prompt_words(str(plan.policy.format))
+    assert body is not None
+    assert words is not None
+    sent = dump(in_prompt(body, _words_api(plan.api), words))
+    return replace(plan, body=sent, second=None, in_prompt=True, may_prompt=False)
+
+
+def asked_again(plan: Plan, sent: bytes) -> bytes:
+    """The request that was sent, for an upstream that did not call although it had to."""
+    body = load_answer(sent)[0] or {}
+    return dump(remind(body, _words_api(plan.api), plan.policy.request))
+
+
+def _words_api(api: str) -> str:
+    """The API of what is sent, as far as a conversation's turns go."""
+    return "responses" if api == "responses" else "chat"
 
 
 def _ids(body: Json) -> frozenset[str]:
@@ -150,19 +202,30 @@ def _account(
         capture.keep(recorder, findings)
 
 
-def answer_whole(plan: Plan, raw: bytes, capture: Capture | None) -> bytes:
-    """The body of a whole answer as it may be sent; the same bytes where nothing had to change."""
+def answer_whole(plan: Plan, raw: bytes, capture: Capture | None, retry: bool = False) -> bytes:
+    """The body of a whole answer as it may be sent; the same bytes where nothing had to change.
+
+    With `retry`, nothing for one that is to be asked for again, because it has no call and must have.
+    """
     response, fit = load_answer(raw)
     if response is None:
         return raw
     normal, findings, calls = DIALECTS[plan.api].whole(response, plan.policy)
+    disobeyed = plan.must_call and not calls and any(key in response for key in _ANSWERS)
+    if disobeyed:
+        findings.append(_no_call(retry))
     sent = raw if normal is response and fit else dump(normal)
     recorder = recorder_for(plan, "whole", capture) if calls or findings else None
     if recorder is not None:
         recorder.came(raw)
         recorder.went(sent)
     _account("whole", findings, calls, recorder, capture, metrics.has_reasoning(normal))
-    return sent
+    return b"" if disobeyed and retry else sent
+
+
+def _no_call(retry: bool) -> Finding:
+    detail = "no call came although the tool choice requires one"
+    return Finding("disobeyed", "asked_again" if retry else None, detail)
 
 
 def answer_error(plan: Plan, status: int, raw: bytes) -> bytes:
@@ -183,8 +246,11 @@ class StreamSession:
         settings: Settings,
         capture: Capture | None,
         account: Account | None = None,
+        retry: bool = False,
     ) -> None:
         self._dialect = DIALECTS[plan.api]
+        self._must_call = plan.must_call
+        self._retry = retry  # an answer without a call is asked for again, if one must come
         self._account = account or Budget(sys.maxsize).account()
         self._splitter = EventSplitter(min(settings.max_event, settings.max_exchange // 2))
         self._normalizer = self._dialect.stream(plan.policy, settings.mode, settings.emit)
@@ -207,6 +273,16 @@ class StreamSession:
         return self._splitter.held + self._normalizer.held + recorded
 
     @property
+    def calls(self) -> int:
+        """How many calls were sent."""
+        return self._normalizer.calls
+
+    @property
+    def disobeyed(self) -> bool:
+        """Whether the answer came to its end without a call that had to come."""
+        return self._must_call and self._done and not self._failed and not self.calls
+
+    @property
     def between_events(self) -> bool:
         """Whether something may be put behind what was sent so far."""
         return not self._splitter.passing
@@ -215,7 +291,10 @@ class StreamSession:
         """The upstream ended its stream."""
         rest = self._treat(self._splitter.finish())
         if not self._done:
-            rest += self._sent(self._frames(self._normalizer.finish()))
+            last = self._normalizer.finish()
+            self._failed = self._failed or any(map(_is_error, last))
+            self._done = True
+            rest += self._sent(self._frames(last))
         self._close()
         return rest
 
@@ -253,6 +332,8 @@ class StreamSession:
         self._over = True
         normalizer = self._normalizer
         found, calls = normalizer.findings, normalizer.calls
+        if self.disobeyed:
+            found = [*found, _no_call(self._retry)]
         _account("stream", found, calls, self._recorder, self._capture, self._reasoning)
 
     def _treat(self, events: list[ServerEvent]) -> bytes:

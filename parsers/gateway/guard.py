@@ -34,8 +34,8 @@ class _Guarded(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > self.limits.connections:
-            most = self.limits.connections
+        if len(self.connections) > self.limits.max_connections:
+            most = self.limits.max_connections
             self._refuse(503, f"The gateway has {most} connections, and takes no more: try again")
         else:
             self._watch()

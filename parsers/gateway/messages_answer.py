@@ -60,7 +60,7 @@ def _content(message: Json) -> tuple[list[Json], list[Finding]]:
     findings: list[Finding] = []
     thoughts, text = reasoning_in(message), text_in(message)
     if thoughts.strip():
-        blocks.append({"type": "thinking", "thinking": thoughts, "signature": SIGNATURE})
+        blocks.append(thinking_block(thoughts))
     if text.strip():
         blocks.append({"type": "text", "text": text})
     for call in message.get("tool_calls") or ():
@@ -71,6 +71,10 @@ def _content(message: Json) -> tuple[list[Json], list[Finding]]:
             blocks.append({"type": "tool_use", "id": id, "name": name, "input": given})
             findings += found
     return blocks, findings
+
+
+def thinking_block(thoughts: str) -> Json:
+    return {"type": "thinking", "thinking": thoughts, "signature": SIGNATURE}
 
 
 def reasoning_in(message: Json) -> str:

@@ -13,7 +13,7 @@ from ..openai import exact_json
 from ..openai.exact_json import Number
 from ..openai.message import ToolCall
 from ..openai.normalize import CallNormalizer, Finding, Policy, found_in_text, read_text
-from .messages_answer import read_input
+from .messages_answer import read_input, thinking_block
 from .responses import MAX_TEXTS
 
 Json = dict[str, Any]
@@ -33,17 +33,21 @@ def normalize_message(message: Json, policy: Policy) -> tuple[Json, list[Finding
     calls = MessageCalls(policy)
     cut = message.get("stop_reason") not in DONE_REASONS
     native = any(is_call(block) for block in content)
+    looks = policy.splits_thoughts or (policy.reads_text and not native)
     kept: list[Any] = []
     found: list[ToolCall] = []
     texts = 0
     for block in content:
         if is_call(block):
             kept += calls.take(block, block.get("input"), cut and block is content[-1])
-        elif policy.reads_text and not native and is_text(block) and texts < MAX_TEXTS:
+        elif looks and is_text(block) and texts < MAX_TEXTS:
             texts += 1
-            read = read_text(policy, block["text"])
+            read = read_text(policy, block["text"], calls=not native)
             found += read.tool_calls
-            kept += [block] if not read.tool_calls else _with_text(block, read.content)
+            if read.reasoning is not None:
+                kept.append(thinking_block(read.reasoning))
+            unchanged = not read.tool_calls and read.reasoning is None
+            kept += [block] if unchanged else _with_text(block, read.content)
         else:
             kept.append(block)
     kept += calls.from_text(found, cut)

@@ -22,7 +22,7 @@ from ..openai.repair import Coercion
 from ..openai.sizes import Pieces, shortened, size_of
 from ..openai.text_reader import TextReader
 from ..schema.kinds import json_type
-from .messages_answer import load_json
+from .messages_answer import SIGNATURE, load_json
 from .messages_errors import as_messages_error, messages_error
 from .messages_native import DONE_REASONS, MessageCalls, is_call, is_text
 from .messages_stream import MESSAGES_ENDS, NO_END
@@ -66,6 +66,7 @@ class MessagesStream:
         self._texts: dict[Any, AnswerText] = {}  # the open ones that are read for calls
         self._read: list[AnswerText] = []  # those that have ended, with calls in them
         self._starts: dict[Any, Json] = {}  # of texts of which nothing was sent yet
+        self._thinking: int | None = None  # our number of an open block with thoughts from a text
         self._places: dict[Any, int] = {}  # our numbers of the blocks that are open
         self._next = 0  # the number of the next block
         self._native = False
@@ -138,7 +139,7 @@ class MessagesStream:
 
     def _reads(self, block: Any) -> bool:
         """Whether a text is read for calls."""
-        if self._native or not self._policy.reads_text:
+        if self._native or not self._policy.looks_at_text:
             return False
         return is_text(block) and len(self._texts) + len(self._read) < MAX_TEXTS
 
@@ -310,38 +311,69 @@ class MessagesStream:
         }
         read = [e["delta"] for e in self._texts[key].feed({"type": "", "delta": text})]
         said = "".join(read)
+        thoughts = self._think(self._texts[key].take_thoughts())
         if not said:
-            return []
+            return thoughts
         if said != text or event is None:
             delta = delta | {"delta": dict(delta["delta"]) | {"text": said}}
-        return [*self._begin_text(key), self._placed(delta, key)]
+        return [*thoughts, *self._begin_text(key), self._placed(delta, key)]
+
+    def _think(self, thoughts: str) -> list[Json]:
+        """Thoughts in a text, in a block of their own before it."""
+        if not thoughts:
+            return []
+        events: list[Json] = []
+        if self._thinking is None:
+            self._thinking, self._next = self._next, self._next + 1
+            start = {"type": "thinking", "thinking": "", "signature": ""}
+            about = {"type": "content_block_start", "index": self._thinking}
+            events.append(about | {"content_block": start})
+        delta = {"type": "thinking_delta", "thinking": thoughts}
+        return [*events, {"type": "content_block_delta", "index": self._thinking, "delta": delta}]
+
+    def _end_thoughts(self) -> list[Json]:
+        place, self._thinking = self._thinking, None
+        if place is None:
+            return []
+        delta = {"type": "signature_delta", "signature": SIGNATURE}
+        return [
+            {"type": "content_block_delta", "index": place, "delta": delta},
+            {"type": "content_block_stop", "index": place},
+        ]
 
     def _begin_text(self, key: Any) -> list[Json]:
         start = self._starts.pop(key, None)
         if start is None:
-            return []
+            return self._end_thoughts()
+        thoughts = self._end_thoughts()
         empty = start["content_block"] | {"text": ""}
         same = empty == start["content_block"]
-        return [self._placed(start if same else start | {"content_block": empty}, key)]
+        begun = start if same else start | {"content_block": empty}
+        return [*thoughts, self._placed(begun, key)]
 
     def _flush_text(self, key: Any) -> list[Json]:
         """What was held back of a text."""
         said = "".join(e["delta"] for e in self._texts[key].finish())
+        thoughts = self._think(self._texts[key].take_thoughts())
         if not said:
-            return []
+            return thoughts
         delta = {"type": "text_delta", "text": said}
         event = {"type": "content_block_delta", "index": key, "delta": delta}
-        return [*self._begin_text(key), self._placed(event, key)]
+        return [*thoughts, *self._begin_text(key), self._placed(event, key)]
 
     def _end_text(self, key: Any, event: Json) -> list[Json]:
         events = self._flush_text(key)
         text = self._texts[key]
         del self._texts[key]
-        if not text.found:
-            events += self._begin_text(key)  # where it was empty, it stays so
-        else:  # its calls wait until it is clear that no others come
+        thought = self._thinking is not None
+        events += self._end_thoughts()
+        if text.found:  # its calls wait until it is clear that no others come
             self._read.append(text)
             self._starts.pop(key, None)
+        elif thought:  # there was nothing else in it
+            self._starts.pop(key, None)
+        else:
+            events += self._begin_text(key)  # where it was empty, it stays so
         return events + self._end_place(key, event)
 
     def _go_native(self) -> list[Json]:
@@ -352,6 +384,7 @@ class MessagesStream:
         events: list[Json] = []
         for key in list(self._texts):
             events += self._flush_text(key)
+        events += self._end_thoughts()
         for text in [*self._texts.values(), *self._read]:
             for call in text.calls():
                 detail = f"a call of {shortened(call.name)!r} in the text gives way to native calls"
@@ -377,6 +410,7 @@ class MessagesStream:
     def _lose(self) -> list[Json]:
         """The answer broke off: text that was held goes out, and no call does any more."""
         events = [event for key in list(self._texts) for event in self._flush_text(key)]
+        events += self._end_thoughts()
         for key in list(self._held):
             held = self._forget(key)
             action = None if held.sent else "dropped"

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hmac
 import time
+from collections.abc import Callable
 from importlib import resources
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qs
 
-from anyio import create_task_group, to_thread
+from anyio import Lock, create_task_group, to_thread
 
 from . import metrics
-from .answer import Answer
+from .answer import Another, Answer
 from .asgi import (
     App,
     ClientGone,
@@ -25,14 +26,16 @@ from .asgi import (
     Scope,
     Send,
     UpstreamDied,
+    ask_app,
     hold,
     read_body,
     send_bytes,
     send_json,
 )
 from .budget import Account, Budget
+from .by_model import Models
 from .capture import Capture
-from .exchange import Plan, Refusal, failure, plan
+from .exchange import Plan, Refusal, asked_again, failure, plan, with_tools_in_prompt
 from .messages_errors import as_messages_error
 from .messages_route import MESSAGES, NATIVE, TRANSLATED, MessagesRoute, chat_scope
 from .settings import Settings
@@ -52,6 +55,9 @@ DEBUG_PAGE = "/proxy/debug"
 MAX_LIMIT = 10_000
 
 _LARGE = 256 * 1024
+_NAMES_LAST = 60.0  # seconds until the upstream is asked again for its models' names
+_MAX_NAMES = 4 * 1024 * 1024
+_Made = TypeVar("_Made")
 
 #: In the scope: the middleware is on this request, and wants to know when the upstream dies.
 MARK = "toolwire.watched"
@@ -71,6 +77,9 @@ class ToolCallMiddleware:
         self.settings = settings or Settings.from_environment()
         self.budget = budget or Budget(self.settings.max_held)
         self.messages = MessagesRoute(self.settings.messages)
+        self.models = Models(self.settings.format, self.settings.tools)
+        self._naming = Lock()
+        self._named: float | None = None  # when the upstream was asked for its models' names
         self.capture: Capture | None = None
         if self.settings.admin_key:
             self.capture = Capture(self.settings.debug_max, self.settings.debug_bytes)
@@ -112,6 +121,8 @@ class ToolCallMiddleware:
         with self.budget.account() as request:
             try:
                 raw = await read_body(scope, receive, self.settings.max_body, request)
+                if self.models.choice.asks_upstream:
+                    await self._learn_names(scope)
                 planned = await self._plan(path, self.messages.api(ROUTES[path]), raw, request)
                 del raw  # what goes on is in the plan
             except Refused as refused:
@@ -135,6 +146,18 @@ class ToolCallMiddleware:
                 finally:
                     answer.close()
 
+    async def _learn_names(self, scope: Scope) -> None:
+        """What the upstream calls its models. What it serves may change, so it is asked now and then."""
+        async with self._naming:
+            now = time.monotonic()
+            if self._named is not None and now - self._named < _NAMES_LAST:
+                return
+            self._named = now
+            path = f"{scope.get('root_path', '')}/v1/models"
+            answer = await ask_app(self.app, scope, path, _MAX_NAMES)
+            if answer is not None:
+                self.models.learn_names(answer)
+
     async def _answer(
         self, scope: Scope, receive: Receive, answer: Answer, request: Account
     ) -> None:
@@ -154,17 +177,40 @@ class ToolCallMiddleware:
             raise raised
 
     async def _ask(self, scope: Scope, receive: Receive, answer: Answer, request: Account) -> None:
-        """Asks; and asks in another way where the app does not know the Messages API, or refuses."""
+        """Asks, and asks in another way as long as what the app says is no answer."""
         body: bytes | None = answer.plan.body
         while body is not None:
+            answer.another = None
             await self._hand_on(scope, receive, answer, body)
-            self.messages.learn(answer.plan.api, answer.status)
-            if answer.is_missing:
-                planned = await self._plan(answer.plan.route, TRANSLATED, body, request)
-                answer.start_over(planned)
-                body = planned.body
-            else:
-                body, answer.again = answer.plan.second if answer.again else None, False
+            self._learn(answer)
+            body = await self._other_words(answer, body, request)
+
+    def _learn(self, answer: Answer) -> None:
+        """What an answer says of the upstream."""
+        planned = answer.plan
+        if not planned.in_prompt:
+            self.messages.learn(planned.api, answer.status)
+        elif answer.status == 200 and self.models.may_refuse(planned.model):
+            self.models.learn_refusal(planned.model)
+
+    async def _other_words(self, answer: Answer, body: bytes, request: Account) -> bytes | None:
+        """What to ask next; nothing where the client has its answer."""
+        planned, another = answer.plan, answer.another
+        if another is Another.FEWER_TOOLS:
+            return planned.second
+        if another is Another.AGAIN:
+            return asked_again(planned, body)
+        if another is Another.TRANSLATED:
+            planned = await self._plan(planned.route, TRANSLATED, body, request)
+        elif another is Another.IN_PROMPT and planned.api == NATIVE:
+            planned = await self._plan(planned.route, NATIVE, body, request, tools_refused=True)
+        elif another is Another.IN_PROMPT:
+            planned = await self._aside(len(body), with_tools_in_prompt, planned)
+            hold(request, len(planned.body) + planned.weight)
+        else:
+            return None
+        answer.start_over(planned)
+        return planned.body
 
     async def _hand_on(self, scope: Scope, receive: Receive, answer: Answer, body: bytes) -> None:
         scope = chat_scope(scope) if answer.plan.api == TRANSLATED else scope
@@ -172,19 +218,24 @@ class ToolCallMiddleware:
         try:
             await self.app(inner, _Replay(body, receive), answer.take)
         except UpstreamDied:
-            if not answer.is_missing:  # nobody wants to know the rest of what is no answer
+            if answer.another is None:  # nobody wants to know the rest of what is no answer
                 raise
 
-    async def _plan(self, path: str, api: str, raw: bytes, account: Account) -> Plan:
-        asked = (path, api, raw, self.settings)
-        # A large request takes a while to check; other clients must not wait for that.
-        planned = plan(*asked) if len(raw) < _LARGE else await to_thread.run_sync(plan, *asked)
+    async def _plan(
+        self, path: str, api: str, raw: bytes, account: Account, tools_refused: bool = False
+    ) -> Plan:
+        asked = (path, api, raw, self.settings, self.models, tools_refused)
+        planned = await self._aside(len(raw), plan, *asked)
         if isinstance(planned, Refusal):
             raise Refused(planned.status, planned.body)
         hold(account, len(planned.body) + len(planned.second or b"") + planned.weight)
         for what, count in planned.repaired.items():
             metrics.REPAIRED.labels(what).inc(count)
         return planned
+
+    async def _aside(self, size: int, work: Callable[..., _Made], *given: Any) -> _Made:
+        """Work on a request. A large one takes a while; other clients must not wait for that."""
+        return work(*given) if size < _LARGE else await to_thread.run_sync(work, *given)
 
     async def _debug(self, scope: Scope, path: str, send: Send) -> None:
         if self.capture is None or scope["method"] not in ("GET", "HEAD"):

@@ -7,23 +7,30 @@ changing its meaning, `pass` touches nothing. What the gateway itself handed out
 A request of the Messages API is read as the Chat request that it means. To an upstream that knows the
 API it goes on as it came, for that to judge; to others it goes translated, and then all of this is about
 the Chat request. What can't be translated is refused, also where everything else is let through.
+
+How tools go on is the last step, also for requests that are let through: as they are, in the prompt, or
+with the choice `none`. Only requests of Chat and Responses can have them in the prompt, so one of the
+Messages API is translated then.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..openai.checks import Problem, check_messages, check_request, error_body, translate_legacy
 from ..openai.name_mangling import mangle_names
 from ..openai.request_repair import drop_odd_tools, has_odd_tools, repair_arguments, repair_request
+from ..templates import Words
+from .by_model import Models, prompt_words
 from .messages_errors import problems_error
 from .messages_request import chat_request
-from .messages_route import MESSAGES, NATIVE
+from .messages_route import MESSAGES, NATIVE, TRANSLATED
 from .settings import Settings
 from .sse import MAX_DEPTH, dump, load_answer, load_object
+from .tools_prompt import in_prompt
 
 Json = dict[str, Any]
 
@@ -35,20 +42,77 @@ HINT = "A gateway that is started with --requests repair would put this right"
 class Prepared:
     """A request that may go on."""
 
+    api: str  # as which it goes on
     body: Json  # as the answer is read by
     sent: bytes
     second: bytes | None = None  # what to send where the upstream refuses that
     names: Mapping[str, str] = field(default_factory=dict)  # the client's, by those of the server
     repaired: Mapping[str, int] = field(default_factory=dict)  # what was put right, and how often
+    format: str | None = None  # in which calls are read from the model's text
+    in_prompt: bool = False  # whether the tools are in the prompt
 
 
-def prepare(raw: bytes, api: str, settings: Settings) -> Prepared | Json:
-    """The request as it goes on, or the body of the answer that refuses it."""
+@dataclass(frozen=True, slots=True)
+class _Sending:
+    """How tools go on."""
+
+    way: str  # `native`, `prompt` or `none`
+    words: Words | None = None  # in the prompt
+
+    def changes(self, body: Json) -> bool:
+        has_tools = bool(body.get("tools") or body.get("functions"))
+        return self.words is not None or (self.way == "none" and has_tools)
+
+    def written(self, body: Json, api: str) -> bytes:
+        """A request of Chat, Responses or Messages as it is sent."""
+        if self.words is not None:
+            body = in_prompt(body, api, self.words)
+        elif self.changes(body):
+            key = "tool_choice" if body.get("tools") else "function_call"
+            body = body | {key: _NO_CHOICE.get(api, "none")}
+        return dump(body)
+
+
+_NO_CHOICE = {NATIVE: {"type": "none"}}
+
+
+def prepare(
+    raw: bytes, api: str, settings: Settings, models: Models, *, tools_refused: bool = False
+) -> Prepared | Json:
+    """The request as it goes on, or the body of the answer that refuses it.
+
+    `tools_refused`: the upstream took it, but for its tools.
+    """
     body = load_object(raw)
+    model = model_of(body)
+    format = models.format(model)
+    way = "prompt" if tools_refused else models.way(model)
+    sending = _Sending(way, prompt_words(format) if way == "prompt" else None)
+    if api == NATIVE and sending.words is not None:
+        if settings.messages == "native":
+            sending = _Sending("native")
+        else:
+            api = TRANSLATED
+    prepared = _prepare(raw, body, api, settings, sending)
+    if not isinstance(prepared, Prepared):
+        return prepared
+    return replace(prepared, format=format, in_prompt=sending.words is not None)
+
+
+def model_of(body: Json | None) -> str:
+    model = (body or {}).get("model")
+    return model if isinstance(model, str) else ""
+
+
+def _prepare(
+    raw: bytes, body: Json | None, api: str, settings: Settings, sending: _Sending
+) -> Prepared | Json:
     if api in MESSAGES:
-        return _prepare_messages(raw, body, api, settings)
+        return _prepare_messages(raw, body, api, settings, sending)
     if settings.requests == "pass":
-        return Prepared(body or {}, raw)
+        changes = body is not None and sending.changes(body)
+        sent = sending.written(load_answer(raw)[0] or {}, api) if changes else raw
+        return Prepared(api, body or {}, sent)
     if body is None:
         return error_body([Problem("", _NO_OBJECT)])
     names, repaired = _put_right(body, api, settings)
@@ -58,25 +122,30 @@ def prepare(raw: bytes, api: str, settings: Settings) -> Prepared | Json:
         return error_body(problems, None if repairs or not _repairable(raw, api) else HINT)
     legacy = api == "chat" and body.get("functions") is not None
     changed = bool(names) or legacy or any(what not in _LIMITS for what in repaired)
-    second = _second(raw, api, settings) if repairs and has_odd_tools(body) else None
-    sent = dump(_written(raw, api, settings)) if changed else raw
-    return Prepared(body, sent, second, names, repaired)
+    changed = changed or sending.changes(body)
+    sent = sending.written(_written(raw, api, settings), api) if changed else raw
+    second = None
+    if repairs and has_odd_tools(body):
+        second = sending.written(_without_odd_tools(raw, api, settings), api)
+    return Prepared(api, body, sent, second, names, repaired)
 
 
 def _prepare_messages(
-    raw: bytes, body: Json | None, api: str, settings: Settings
+    raw: bytes, body: Json | None, api: str, settings: Settings, sending: _Sending
 ) -> Prepared | Json:
     """The same for a request of the Messages API."""
     if body is None and (api != NATIVE or settings.requests != "pass"):
         return problems_error([Problem("", _NO_OBJECT)])
     request = chat_request(body or {})
     if api == NATIVE:
-        return Prepared(request.body, raw)
+        changes = body is not None and sending.changes(body)
+        sent = sending.written(load_answer(raw)[0] or {}, api) if changes else raw
+        return Prepared(api, request.body, sent)
     if request.problems:
         return problems_error(request.problems)
     written = chat_request(load_answer(raw)[0] or {})  # with its numbers as they were written
     if settings.requests == "pass":
-        return Prepared(request.body, dump(written.body))
+        return Prepared(api, request.body, sending.written(written.body, "chat"))
     before = written.body["messages"]
     names, repaired = _put_right(written.body, "chat", settings)
     _put_right(request.body, "chat", settings)
@@ -88,7 +157,8 @@ def _prepare_messages(
         told = tuple(sources.get(id(message), -1) for message in after)
         hopeless = settings.requests == "repair" or not _repairable_messages(raw)
         return problems_error(problems, told, None if hopeless else HINT)
-    return Prepared(request.body, dump(written.body), None, names, repaired)
+    sent = sending.written(written.body, "chat")
+    return Prepared(api, request.body, sent, None, names, repaired)
 
 
 def _repairable_messages(raw: bytes) -> bool:
@@ -118,11 +188,11 @@ def _written(raw: bytes, api: str, settings: Settings) -> Json:
     return translate_legacy(body)
 
 
-def _second(raw: bytes, api: str, settings: Settings) -> bytes:
+def _without_odd_tools(raw: bytes, api: str, settings: Settings) -> Json:
     """The request without the tools that not every upstream knows."""
     body = _written(raw, api, settings)
     drop_odd_tools(body)
-    return dump(body)
+    return body
 
 
 def _repairable(raw: bytes, api: str) -> bool:

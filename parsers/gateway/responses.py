@@ -17,6 +17,7 @@ from ..openai.normalize import (
     found_in_text,
     read_text,
 )
+from .responses_thoughts import thought_item
 
 Json = dict[str, Any]
 
@@ -33,8 +34,9 @@ def normalize_output(response: Json, policy: Policy) -> tuple[Json, list[Finding
     cut = response.get("status") != "completed"
     items = [normal_item(normalizer, it, cut and it is output[-1]) for it in output]
     kept = [item for item in items if item is not None]
-    if policy.reads_text and not any(is_call(item) for item in output):
-        kept = _items_with_text_read(normalizer, kept, policy, cut)
+    native = any(is_call(item) for item in output)
+    if policy.splits_thoughts or (policy.reads_text and not native):
+        kept = _items_with_text_read(normalizer, kept, policy, cut, native)
     changed = response if kept == output else response | {"output": kept}
     return changed, normalizer.findings, sum(is_call(item) for item in kept)
 
@@ -55,9 +57,10 @@ def normal_item(normalizer: CallNormalizer, item: Any, cut: bool) -> Any:
 
 
 def _items_with_text_read(
-    normalizer: CallNormalizer, items: list[Any], policy: Policy, cut: bool
+    normalizer: CallNormalizer, items: list[Any], policy: Policy, cut: bool, native: bool
 ) -> list[Any]:
-    kept = []
+    """The items with thoughts before the text they stood in, and calls behind it (no `native` ones)."""
+    kept: list[Any] = []
     calls: list[ToolCall] = []
     texts = 0
     for item in items:
@@ -70,8 +73,10 @@ def _items_with_text_read(
             found = None
             if is_text(part) and texts < MAX_TEXTS:
                 texts += 1
-                found = read_text(policy, part["text"])
-            if found is None or not found.tool_calls:
+                found = read_text(policy, part["text"], calls=not native)
+            if found is not None and found.reasoning is not None:
+                kept.append(thought_item(found.reasoning))
+            if found is None or not (found.tool_calls or found.reasoning is not None):
                 new_parts.append(part)
                 continue
             calls += found.tool_calls

@@ -1,4 +1,4 @@
-"""A call in the stream of the Responses API that is announced, grows and ends."""
+"""A call in the stream of the Responses API that is announced, grows and ends, or goes out whole."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..openai.sizes import Pieces, size_of
 
 Json = dict[str, Any]
 
+ARGUMENTS = "response.function_call_arguments"
 _ITEM = 1000  # the bytes that an item takes by itself
 
 
@@ -62,3 +63,16 @@ class HeldItem:
             arguments = self.pieces.text()
         rest = {k: v for k, v in self.item.items() if k != "arguments"}
         return rest if arguments is None else rest | {"arguments": arguments}
+
+
+def call_events(item: Json, place: int) -> list[Json]:
+    """All events of one call, one after the other."""
+    about = {"item_id": item.get("id"), "output_index": place}
+    start = item | {"arguments": "", "status": "in_progress"}
+    text = item["arguments"]
+    return [
+        {"type": "response.output_item.added", "output_index": place, "item": start},
+        {"type": f"{ARGUMENTS}.delta", **about, "delta": text},
+        {"type": f"{ARGUMENTS}.done", **about, "name": item.get("name"), "arguments": text},
+        {"type": "response.output_item.done", "output_index": place, "item": item},
+    ]

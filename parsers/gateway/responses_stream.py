@@ -5,6 +5,9 @@ in the last event. `verified` holds all of that and sends it in one go: at the e
 (`emit="finish"`), or of the item (`emit="complete"`); `live` lets it pass. Items are numbered anew, so
 that a dropped one leaves no hole. A stream without a last event was cut off, and so is what stands
 before an error: a call that is still held is not sent, and the client gets an error.
+
+Thoughts in a text become an item of their own. It stands before the text, so a message is announced when
+something of its text is known.
 """
 
 from __future__ import annotations
@@ -19,13 +22,15 @@ from ..openai.sizes import shortened, size_of
 from ..openai.text_reader import TextReader
 from ..schema.kinds import json_type
 from .responses import MAX_TEXTS, Json, is_call, is_text, normal_item, text_items
-from .responses_held import HeldItem
+from .responses_held import ARGUMENTS, HeldItem, call_events
+from .responses_output import Numbers, output_as_sent, with_texts
 from .responses_text import AnswerText
+from .responses_thoughts import ThoughtItem
 
 ENDS = ("response.completed", "response.incomplete", "response.failed")
 NO_END = "The upstream's answer ended without its last event"
 _TEXT = "response.output_text"
-_ARGUMENTS = "response.function_call_arguments"
+_PART = "response.content_part"
 _PLACE = 200  # the bytes that an item takes by itself
 
 
@@ -49,9 +54,10 @@ class ResponsesStream:
         self._places: dict[Any, int] = {}  # the upstream's output_index, ours
         self._next_place = 0
         self._sent: dict[int, Json] = {}  # the calls as they were sent, by our place
-        self._numbered = False
-        self._next_number = 0
+        self._numbers = Numbers()
         self._texts: dict[tuple[Any, Any], AnswerText] = {}
+        self._starts: dict[Any, list[Json]] = {}  # of messages that were not announced yet
+        self._thinking: ThoughtItem | None = None  # the open item with thoughts from a text
         self._native = False
         self._begun = False
         self._over = False
@@ -65,7 +71,7 @@ class ResponsesStream:
         """The events to send for one that came in."""
         self._begun = True
         before = self._normalizer.held
-        out = [self._number(e) for e in self._feed(event)]
+        out = [self._numbers.give(e) for e in self._feed(event)]
         self.held += self._normalizer.held - before
         return out
 
@@ -78,18 +84,7 @@ class ResponsesStream:
         self.held = 0
         if self._begun and not died and not self._failed:
             events.append(error_event(NO_END))
-        return [self._number(e) for e in events]
-
-    def _number(self, event: Json) -> Json:
-        """Sequence numbers go on without a gap, whatever was held or added."""
-        if "sequence_number" in event:
-            self._numbered = True
-        if not self._numbered:
-            return event
-        number, self._next_number = self._next_number, self._next_number + 1
-        if event.get("sequence_number") == number:
-            return event
-        return event | {"sequence_number": number}
+        return [self._numbers.give(e) for e in events]
 
     def _feed(self, event: Json) -> list[Json]:
         kind = event.get("type")
@@ -106,11 +101,17 @@ class ResponsesStream:
             return [*self._lose(), event]
         if kind == "response.output_item.added":
             return self._added(event)
-        if kind.startswith(_ARGUMENTS):
+        waiting = self._starts.get(_index(event))
+        if waiting is not None and kind == f"{_PART}.added":
+            waiting.append(event)
+            return []
+        if waiting is not None and kind != f"{_TEXT}.delta":
+            return [*self._announce(_index(event)), *self._feed(event)]
+        if kind.startswith(ARGUMENTS):
             return self._arguments(event, kind)
         if kind == "response.output_item.done":
             return self._item_done(event)
-        if kind.startswith((_TEXT, "response.content_part.done")):
+        if kind.startswith((_TEXT, f"{_PART}.done")):
             return self._text(event, kind)
         return [self._moved(event)]
 
@@ -136,6 +137,11 @@ class ResponsesStream:
         index, item = _index(event), event.get("item")
         before = self._send_ended()
         if not is_call(item) or not isinstance(item, dict):
+            if self._policy.splits_thoughts and isinstance(item, dict) and not self._native:
+                before += self._announce(index)  # one that has the same number, and never ended
+                self._starts[index] = [event]
+                self.held += _PLACE
+                return before
             self._place(index)
             return [*before, self._moved(event)]
         before += self._go_native()
@@ -215,7 +221,7 @@ class ResponsesStream:
             return []
         self._done.add(index)
         self.held += _PLACE
-        return [self._moved(event) | {"item": self._message(item, index)}]
+        return [self._moved(event) | {"item": with_texts(item, index, self._texts)}]
 
     def _send_ended(self) -> list[Json]:
         """Another item begins, so the calls that have ended were not cut off."""
@@ -242,17 +248,8 @@ class ResponsesStream:
         return self._block(item, self._place(index))
 
     def _block(self, item: Json, place: int) -> list[Json]:
-        """All events of one call, one after the other."""
         self._keep(place, item)
-        about = {"item_id": item.get("id"), "output_index": place}
-        start = item | {"arguments": "", "status": "in_progress"}
-        text = item["arguments"]
-        return [
-            {"type": "response.output_item.added", "output_index": place, "item": start},
-            {"type": f"{_ARGUMENTS}.delta", **about, "delta": text},
-            {"type": f"{_ARGUMENTS}.done", **about, "name": item.get("name"), "arguments": text},
-            {"type": "response.output_item.done", "output_index": place, "item": item},
-        ]
+        return call_events(item, place)
 
     def _keep(self, place: int, item: Json) -> None:
         """A call as it was sent, for the last event."""
@@ -270,10 +267,10 @@ class ResponsesStream:
         rest = self._normalizer.coerce(name, held.coercion.finish) if held.coercion and sent else ""
         if rest:
             sent += rest
-            events.append({"type": f"{_ARGUMENTS}.delta", **about, "delta": rest})
+            events.append({"type": f"{ARGUMENTS}.delta", **about, "delta": rest})
         if not held.flows and isinstance(given, (str, Mapping)):
             sent = self._normalizer.taken_arguments({"name": name, "arguments": given}, cut) or ""
-            events = [{"type": f"{_ARGUMENTS}.delta", **about, "delta": sent}] if sent else []
+            events = [{"type": f"{ARGUMENTS}.delta", **about, "delta": sent}] if sent else []
             cut = cut and not sent
         else:
             cut = cut and not is_complete(sent)
@@ -285,7 +282,7 @@ class ResponsesStream:
         self._keep(place, item)
         return [
             *events,
-            {"type": f"{_ARGUMENTS}.done", **about, "name": name, "arguments": sent},
+            {"type": f"{ARGUMENTS}.done", **about, "name": name, "arguments": sent},
             {"type": "response.output_item.done", "output_index": place, "item": item},
         ]
 
@@ -305,7 +302,7 @@ class ResponsesStream:
         key = (_index(event), key_of(event.get("content_index")))
         text = self._texts.get(key)
         if kind == f"{_TEXT}.delta":
-            if self._native or not self._policy.reads_text:
+            if self._native or not self._policy.looks_at_text:
                 return [self._moved(event)]
             if text is None and len(self._texts) < MAX_TEXTS:
                 text = self._texts[key] = AnswerText(TextReader(self._policy))
@@ -317,9 +314,7 @@ class ResponsesStream:
             return []
         text.told.add(kind)
         if kind == f"{_TEXT}.done":
-            self.held -= text.held
-            flushed = text.finish()
-            self.held += text.held
+            flushed = self._flush(text)
             return [*flushed, self._moved(event) | {"text": text.so_far()}]
         part = event.get("part")
         if not is_text(part) or not isinstance(part, dict):
@@ -328,29 +323,65 @@ class ResponsesStream:
 
     def _read(self, text: AnswerText, event: Json) -> list[Json]:
         before = text.held
-        out = text.feed(self._moved(event))
+        said = text.feed(event)
         self.held += text.held - before
-        return out
+        return self._said(text, said)
 
-    def _message(self, item: Json, index: Any) -> Json:
-        parts = item.get("content")
-        if not isinstance(parts, list):
-            return item
-        new = []
-        for i, part in enumerate(parts):
-            text = self._texts.get((index, i))
-            new.append(part | {"text": text.so_far()} if text and is_text(part) else part)
-        return item if new == parts else item | {"content": new}
+    def _flush(self, text: AnswerText) -> list[Json]:
+        """What was held back of a text."""
+        before = text.held
+        said = text.finish()
+        self.held += text.held - before
+        return self._said(text, said)
+
+    def _said(self, text: AnswerText, said: list[Json]) -> list[Json]:
+        """What was found in a text: thoughts first, which stand before it."""
+        events = self._think(text.take_thoughts())
+        for event in said:
+            events += [*self._announce(_index(event)), *self._end_thoughts(), self._moved(event)]
+        return events
+
+    def _think(self, thoughts: str) -> list[Json]:
+        if not thoughts:
+            return []
+        begun = []
+        if self._thinking is None:
+            self._thinking = ThoughtItem(self._place())
+            begun.append(self._thinking.start())
+        self.held += len(thoughts)
+        return [*begun, self._thinking.feed(thoughts)]
+
+    def _end_thoughts(self) -> list[Json]:
+        item, self._thinking = self._thinking, None
+        if item is None:
+            return []
+        self._keep(item.place, item.item())
+        return item.finish()
+
+    def _announce(self, index: Any) -> list[Json]:
+        """The beginning of a message that waited for its text; thoughts before it are over."""
+        waiting = self._starts.pop(index, None)
+        if waiting is None:
+            return []
+        thoughts = self._end_thoughts()
+        self._place(index)
+        return [*thoughts, *map(self._moved, waiting)]
+
+    def _flush_all(self) -> list[Json]:
+        """What was held back of all texts, and the messages that nothing was said of."""
+        events = [event for text in self._texts.values() for event in self._flush(text)]
+        for index in list(self._starts):
+            events += self._announce(index)
+        return events + self._end_thoughts()
 
     def _go_native(self) -> list[Json]:
         """The upstream sends calls of its own: those in its text stay away."""
         if self._native:
             return []
         self._native = True
-        flushed = []
+        flushed = self._flush_all()
         for text in self._texts.values():
             self.held -= text.held
-            flushed += text.finish()
             for call in text.calls():
                 detail = f"a call of {shortened(call.name)!r} in the text gives way to native calls"
                 self._normalizer.note(None, "dropped", detail)
@@ -374,7 +405,7 @@ class ResponsesStream:
 
     def _lose(self) -> list[Json]:
         """The answer broke off: text that was held goes out, and no call does any more."""
-        flushed = [e for text in self._texts.values() for e in text.finish()]
+        flushed = self._flush_all()
         for index in list(self._held):
             held = self._forget(index)
             assert held is not None
@@ -393,30 +424,16 @@ class ResponsesStream:
         if self._failed or event["type"] == "response.failed":
             events = self._lose()
         else:
-            flushed = [e for text in self._texts.values() for e in text.finish()]
+            flushed = self._flush_all()
             events = flushed + self._end_calls(cut=event["type"] != "response.completed")
         self._over = True
         response = event.get("response")
         if not isinstance(response, dict) or not isinstance(response.get("output"), list):
             return [*events, event]
-        output = self._output(response["output"])
+        output = output_as_sent(response["output"], self._sent, self._places, self._texts)
         if output == response["output"]:
             return [*events, event]
         return [*events, event | {"response": response | {"output": output}}]
-
-    def _output(self, upstream: list[Any]) -> list[Any]:
-        """The output as it was sent: calls and text as they went out, everything at its place."""
-        placed: dict[int, Any] = dict(self._sent)
-        unplaced = []
-        for index, item in enumerate(upstream):
-            if is_call(item):
-                continue
-            new = self._message(item, index) if isinstance(item, dict) else item
-            if index in self._places:
-                placed[self._places[index]] = new
-            else:
-                unplaced.append(new)
-        return [placed[place] for place in sorted(placed)] + unplaced
 
 
 def _index(event: Json) -> Any:

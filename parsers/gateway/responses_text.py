@@ -1,11 +1,11 @@
-"""A text in the stream of the Responses API: calls are read from it, and the rest is put together."""
+"""A text in a stream, read for calls and thoughts; the rest is put together."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..events import Arguments, CallEnd, CallStart, Content, Event
+from ..events import Arguments, CallEnd, CallStart, Content, Event, Reasoning
 from ..openai import ToolCall
 from ..openai.sizes import Pieces
 from ..openai.text_reader import TextReader
@@ -36,6 +36,7 @@ class AnswerText:
     last: Json = field(default_factory=dict)  # where an event of ours belongs
     told: set[str] = field(default_factory=set)  # the kinds of its end that were sent
     finished: bool = False
+    _thoughts: list[str] = field(default_factory=list)  # that were found and not asked for
 
     @property
     def held(self) -> int:
@@ -71,9 +72,15 @@ class AnswerText:
             elif isinstance(event, CallEnd) and event.id and not self.found[event.index].id:
                 self.found[event.index].id = event.id
                 self.found_size += len(event.id)
+        self._thoughts += [event.text for event in events if isinstance(event, Reasoning)]
         text = "".join(event.text for event in events if isinstance(event, Content))
         self.pieces.add(text)
         return text
+
+    def take_thoughts(self) -> str:
+        """The thoughts that were found since the last time."""
+        thoughts, self._thoughts = "".join(self._thoughts), []
+        return thoughts
 
     def drop_calls(self) -> None:
         self.found, self.found_size = [], 0

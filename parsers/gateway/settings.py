@@ -1,111 +1,261 @@
-"""What can be set: by arguments, or in the environment for servers that start the middleware."""
+"""What can be set. Each setting is declared here, once: its name, type, default, help and limits.
+
+A flag of `toolwire gateway`, a variable of the environment and a key of `--config FILE.toml` derive from
+each (see `options`). Servers that start the middleware themselves have the environment only.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
 
 from ..errors import ToolwireError
-from ..formats import get_format
 from ..formats.user_files import load_user_formats
-from ..openai.repair import VARIABLE as REPAIR
 from ..openai.repair import read_repairs
 from ..openai.stream_normalize import EMITS, MODES
 from .budget import MIB
+from .by_model import WAYS as TOOLS
+from .by_model import FormatChoice
 from .messages_route import WAYS
+from .options import check_fields, gather, setting, sources
 
-DEFAULT_MAX_BODY = 32 * MIB
-DEFAULT_MAX_EXCHANGE = 16 * MIB
-DEFAULT_MAX_HELD = 1024 * MIB
-DEFAULT_DEBUG_MAX = 200
-DEFAULT_KEEP_ALIVE = 10.0
 IDS = ("random", "sequential")
 REQUESTS = ("strict", "repair", "pass")
 NAMES = ("keep", "mangle")
+REASONING = ("split", "keep", "off")
+
+#: The groups, as `--help` has them.
+ANSWERS = "Answers"
+ASKED = "Requests"
+UPSTREAM = "The upstream"
+SERVER = "The server"
+LIMITS = "Limits"
+WATCHING = "Watching"
 
 
 @dataclass(frozen=True, slots=True, repr=False)  # no repr: the key must not get into a log
 class Settings:
     """How answers are treated, and how much of anything is taken in."""
 
-    format: str | None = None  # read calls from the text in this format, where there are no others
-    mode: str = "verified"
-    emit: str = "finish"  # when verified calls go out: with the finish reason, or once `complete`
-    repair: str = ""  # what may be done to calls: `coerce`, `names`, or both with a comma
-    messages: str = "auto"  # `/v1/messages`: `translate` it to Chat, `native`, or find out
-    ids: str = "random"  # of calls found in the text: `call_…`, or `sequential`: `Search_0`
-    requests: str = "strict"  # what is done with requests that the specification forbids
-    names: str = "keep"  # … or `mangle` those of tools that some servers refuse
-    keep_alive: float = DEFAULT_KEEP_ALIVE  # seconds of silence in a stream; 0: as long as it takes
-    max_body: int = DEFAULT_MAX_BODY  # of a request
-    max_exchange: int = DEFAULT_MAX_EXCHANGE  # bytes that are held of one answer
-    max_held: int = DEFAULT_MAX_HELD  # … and of all requests and answers together
+    format: str | None = setting(
+        None,
+        ANSWERS,
+        "Read calls from the text in this format, where the server finds none: a format, any, auto (by "
+        "the model's name), or by model: 'qwen3*=hermes,*=any'.",
+        check=FormatChoice.parse,
+    )
+    reasoning: str = setting(
+        "split",
+        ANSWERS,
+        "Thoughts in the text go to reasoning_content (split), or stay (keep); or nobody looks (off).",
+        choices=REASONING,
+    )
+    mode: str = setting(
+        "verified",
+        ANSWERS,
+        "verified: calls go out whole and checked; live: as they come.",
+        choices=MODES,
+    )
+    emit: str = setting(
+        "finish",
+        ANSWERS,
+        "verified calls go out with the finish reason (finish), or once complete.",
+        choices=EMITS,
+    )
+    ids: str = setting(
+        "random", ANSWERS, "Ids of calls found in the text: call_…, or Search_0.", choices=IDS
+    )
+    repair: str = setting(
+        "",
+        ANSWERS,
+        "coerce: strings become the numbers, lists … that tools declare; names: a tool's name is "
+        "found but for case, - and _, and prefixes; or coerce,names.",
+        check=read_repairs,
+    )
+    keep_alive: float = setting(
+        10.0, ANSWERS, "Seconds after which a silent stream gets a comment; 0: never.", least=0
+    )
+    requests: str = setting(
+        "strict",
+        ASKED,
+        "What the specification forbids is refused (strict), put right (repair), or passed on.",
+        choices=REQUESTS,
+    )
+    names: str = setting(
+        "keep",
+        ASKED,
+        "mangle: names of tools that some servers refuse are written otherwise for them.",
+        choices=NAMES,
+    )
+    messages: str = setting(
+        "auto",
+        ASKED,
+        "/v1/messages: translate it to Chat Completions, native (never), or auto.",
+        choices=WAYS,
+    )
+    tools: str = setting(
+        "auto",
+        ASKED,
+        "auto: as they are, and in the prompt where the server refuses them; always in the prompt; "
+        "native; none: with tool_choice none.",
+        choices=TOOLS,
+    )
+    retry_required: int = setting(
+        0, ASKED, "How often is asked again where a call is required, and none came.", least=0
+    )
+    max_body: int = setting(
+        32 * MIB,
+        LIMITS,
+        "The largest request.",
+        mib=True,
+        least=1,
+        variables=("TOOLWIRE_MAX_BODY",),
+    )
+    max_exchange: int = setting(
+        16 * MIB,
+        LIMITS,
+        "The most that is held of one answer.",
+        mib=True,
+        least=1,
+        variables=("TOOLWIRE_MAX_EXCHANGE",),
+    )
+    max_held: int = setting(
+        1024 * MIB,
+        LIMITS,
+        "… and of all requests and answers together.",
+        mib=True,
+        least=1,
+        variables=("TOOLWIRE_MAX_HELD",),
+    )
+    admin_key: str | None = setting(
+        None,
+        WATCHING,
+        "Opens the debug routes; without it there are none.",
+        secret=True,
+        variables=("APISIX_ADMIN_KEY",),
+    )
+    debug_max: int = setting(
+        200,
+        WATCHING,
+        "How many exchanges are kept for the debug page.",
+        least=0,
+        variables=("TOOL_CALL_DEBUG_MAX",),
+    )
     max_event: int = 8 * MIB  # of one event in a stream; a longer one passes as it is
-    admin_key: str | None = None  # opens the debug routes; None: there are none
-    debug_max: int = DEFAULT_DEBUG_MAX  # exchanges kept
-    debug_bytes: int = 16 * MIB  # … and how much memory they may take together
+    debug_bytes: int = 16 * MIB  # how much memory the kept exchanges may take together
 
     def __post_init__(self) -> None:
-        if self.format is not None:
-            get_format(self.format)  # says which formats there are, if this is none
-        for name, value, known in (
-            ("mode", self.mode, MODES),
-            ("emit", self.emit, EMITS),
-            ("messages", self.messages, WAYS),
-            ("ids", self.ids, IDS),
-            ("requests", self.requests, REQUESTS),
-            ("names", self.names, NAMES),
-        ):
-            if value not in known:
-                raise ToolwireError(f"{name} is {value!r}: use one of {', '.join(known)}")
-        if not 0 <= self.keep_alive < float("inf"):
-            raise ToolwireError(f"keep_alive is {self.keep_alive}: it must be seconds, 0 or more")
-        read_repairs(self.repair)  # says which there are, if one of these is none
+        check_fields(self)
+        if self.tools in ("prompt", "none") and not self.format:
+            raise ToolwireError(
+                f"tools is {self.tools!r}: set a format, too, in which calls are read from the text"
+            )
+        if self.tools == "prompt" and self.messages == "native":
+            raise ToolwireError(
+                "tools is 'prompt' and messages 'native': only translated requests can have their "
+                "tools in the prompt"
+            )
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
-        """What a server that only knows the class's name can't pass: see the names below."""
+        """For a server that only knows the middleware's name, and can't pass any."""
         load_user_formats(environment=environment)
-        return cls(
-            format=environment.get("TOOLWIRE_FORMAT") or None,
-            mode=environment.get("TOOLWIRE_MODE") or "verified",
-            emit=environment.get("TOOLWIRE_EMIT") or "finish",
-            repair=environment.get(REPAIR) or "",
-            messages=environment.get("TOOLWIRE_MESSAGES") or "auto",
-            ids=environment.get("TOOLWIRE_IDS") or "random",
-            requests=environment.get("TOOLWIRE_REQUESTS") or "strict",
-            names=environment.get("TOOLWIRE_NAMES") or "keep",
-            keep_alive=_seconds(environment, "TOOLWIRE_KEEP_ALIVE", DEFAULT_KEEP_ALIVE),
-            max_body=_number(environment, "TOOLWIRE_MAX_BODY", DEFAULT_MAX_BODY),
-            max_exchange=_number(environment, "TOOLWIRE_MAX_EXCHANGE", DEFAULT_MAX_EXCHANGE),
-            max_held=_number(environment, "TOOLWIRE_MAX_HELD", DEFAULT_MAX_HELD),
-            admin_key=environment.get("APISIX_ADMIN_KEY") or None,
-            debug_max=_number(environment, "TOOL_CALL_DEBUG_MAX", DEFAULT_DEBUG_MAX),
-        )
+        return gather(cls, sources(DECLARED, environment=environment))
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamSettings:
+    """Where the upstream is, and how patient to be with it. Times are seconds."""
+
+    upstream: str = setting(
+        "", UPSTREAM, "The server behind it, with its /v1: http://127.0.0.1:11434/v1."
+    )
+    attempts: int = setting(3, UPSTREAM, "How often a request is tried.", least=1)
+    breaker_failures: int = setting(
+        5, UPSTREAM, "Failures in a row until the upstream is left alone.", least=1
+    )
+    breaker_seconds: float = setting(10.0, UPSTREAM, "How long it is left alone.", least=0)
+    connect_timeout: float = setting(5.0, UPSTREAM, "Seconds for a connection.", least=0.1)
+    read_timeout: float = setting(
+        300.0, UPSTREAM, "Seconds without a byte from the upstream.", least=0.1
+    )
+    backoff: float = 0.25  # the longest first wait before another try; it doubles
+    max_wait: float = 20.0  # no wait is longer; a longer Retry-After goes to the client
+    connections: int = 2000  # to the upstream
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.upstream:
+            raise ToolwireError(
+                "Which server does the gateway stand in front of? Say --upstream URL"
+            )
+        check_url(self.upstream)
+
+
+def check_url(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none, half an address in brackets
+        fine = False
+    if not fine:
+        raise ToolwireError(f"upstream is {url!r}: use a URL like http://127.0.0.1:8000/v1")
+    if parts.query or parts.fragment or "@" in parts.netloc:
+        raise ToolwireError("upstream must be a URL without a query, a user or a password")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How clients may connect to the standalone gateway. Times are seconds."""
 
-    header_timeout: float = 30.0  # for all of a request's head
-    body_timeout: float = 300.0  # … and for all of its body
-    connections: int = 1000
+    header_timeout: float = setting(
+        30.0, LIMITS, "Seconds for the head of a client's request to come.", least=0.1
+    )
+    body_timeout: float = setting(
+        300.0, LIMITS, "Seconds for the body of a client's request to come.", least=0.1
+    )
+    max_connections: int = setting(
+        1000, LIMITS, "Connections of clients; one more is answered 503.", least=1
+    )
 
 
-def _number(environment: Mapping[str, str], name: str, default: int) -> int:
-    text = environment.get(name, "").strip()
-    if not text:
-        return default
-    if not text.isdecimal():
-        raise ToolwireError(f"{name} is {text!r}: it must be a whole number")
-    return int(text)
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """Where the standalone gateway listens."""
+
+    host: str = setting("127.0.0.1", SERVER, "The address to listen on.")
+    port: int = setting(8080, SERVER, "The port to listen on.", least=0, most=65535)
 
 
-def _seconds(environment: Mapping[str, str], name: str, default: float) -> float:
-    text = environment.get(name, "").strip()
-    try:
-        return float(text) if text else default
-    except ValueError:
-        raise ToolwireError(f"{name} is {text!r}: it must be a number of seconds") from None
+@dataclass(frozen=True, slots=True)
+class GatewaySettings:
+    """Everything that the standalone gateway is told."""
+
+    server: ServerSettings
+    upstream: UpstreamSettings
+    limits: Limits
+    answers: Settings
+
+    @classmethod
+    def read(
+        cls,
+        said: Mapping[str, Any],
+        environment: Mapping[str, str] = os.environ,
+        config: str | None = None,
+    ) -> GatewaySettings:
+        """From the flags, by the settings' names; the environment; and a file."""
+        load_user_formats(environment=environment)
+        places = sources(DECLARED, said, environment, config)
+        return cls(
+            gather(ServerSettings, places),
+            gather(UpstreamSettings, places),
+            gather(Limits, places),
+            gather(Settings, places),
+        )
+
+
+#: Where settings are declared, in the order of `--help`.
+DECLARED = (ServerSettings, UpstreamSettings, Settings, Limits)

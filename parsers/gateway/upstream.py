@@ -10,7 +10,6 @@ import email.utils
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx2
@@ -22,36 +21,12 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from ..errors import ToolwireError
 from . import metrics
 from .breaker import CONNECTION_ERRORS, Breaker, Unavailable
+from .settings import UpstreamSettings
 
 _TRY_AGAIN = frozenset({429, 502, 503, 504})
 _FAILED = frozenset({502, 503, 504})
-
-
-@dataclass(frozen=True, slots=True)
-class UpstreamSettings:
-    """Where the upstream is, and how patient to be with it. Times are seconds."""
-
-    url: str
-    attempts: int = 3
-    backoff: float = 0.25  # the longest first wait; it doubles
-    max_wait: float = 20.0  # no wait is longer; a longer Retry-After goes to the client
-    breaker_failures: int = 5
-    breaker_seconds: float = 10.0
-    connect_timeout: float = 5.0
-    read_timeout: float = 300.0  # without a single byte
-    max_connections: int = 2000
-
-    def __post_init__(self) -> None:
-        url = httpx2.URL(self.url)
-        if url.scheme not in ("http", "https") or not url.host:
-            raise ToolwireError(
-                f"upstream is {self.url!r}: use a URL like http://127.0.0.1:8000/v1"
-            )
-        if url.query or url.userinfo:
-            raise ToolwireError("upstream must be a URL without a query, a user or a password")
 
 
 class _TryAgain(Exception):
@@ -67,7 +42,7 @@ class Upstream:
 
     def __init__(self, settings: UpstreamSettings) -> None:
         self.settings = settings
-        self._base = httpx2.URL(settings.url)
+        self._base = httpx2.URL(settings.upstream)
         self._client = httpx2.AsyncClient(
             timeout=httpx2.Timeout(
                 settings.read_timeout,
@@ -75,8 +50,8 @@ class Upstream:
                 pool=settings.connect_timeout,
             ),
             limits=httpx2.Limits(
-                max_connections=settings.max_connections,
-                max_keepalive_connections=settings.max_connections,
+                max_connections=settings.connections,
+                max_keepalive_connections=settings.connections,
                 keepalive_expiry=30,
             ),
             # One client's cookies must not reach another's requests, nor this machine's own

@@ -18,10 +18,11 @@ from ..core.format import Format
 from ..core.samples import Call
 from ..errors import ToolwireError
 from ..formats import get_format
+from ..formats.reasoning import channel_style
 from ..formats.response_template import load_response_template
 from .files import ModelFiles
 from .frames import frame_by_tokens, frame_of, template_for
-from .hints import Hint, find_hint, has_tokens, turn_tags
+from .hints import Hint, find_hint, has_tokens, told_marker, turn_tags
 from .probes import (
     CALLS,
     NEXT,
@@ -40,18 +41,19 @@ from .probes import (
     remembering,
     setting_of,
     shown_turn,
+    taking_tools,
 )
 from .propose import propose
-from .readings import Reading, best_first, readings_of, text_left
+from .readings import Reading, best_first, is_marked, readings_of, text_left
 from .reasoning import ShownReasoning, find_reasoning
 from .rendering import template_renderer
-from .styles import fitting_styles
+from .styles import fitting_styles, own_style
 
 #: What a proposed format is called, until somebody gives it a name.
 PROPOSED = "detected"
 
 SAYS_SO = "The model's response_template says how it writes messages"
-CHANGES_LISTS = "It changes lists, which llama.cpp lets it do, but vLLM and SGLang refuse."
+CHANGES_LISTS = "It treats lists in a way that llama.cpp lets it, but vLLM and SGLang refuse."
 
 _LONGEST = 300
 
@@ -86,9 +88,11 @@ class Detection:
     @property
     def reasoning_style(self) -> str | None:
         """The name of the style in which thoughts are marked, if it has one."""
+        spec = self.proposal or (get_format(self.formats[0]) if self.formats else None)
+        if spec is not None and channel_style(spec):
+            return own_style(spec)
         if self.reasoning.markers is None:
             return None
-        spec = self.proposal or (get_format(self.formats[0]) if self.formats else None)
         return next(iter(fitting_styles(self.reasoning.markers, spec)), None)
 
 
@@ -103,7 +107,7 @@ def detect(
 
     `special` and `vocabulary` are what is known of the model's tokens; a proposal is called `name`.
     """
-    render = remembering(render)
+    render, tools_name = taking_tools(remembering(render))
     setting, shows_tools = setting_of(render)
     frame = frame_of(render, special)
     reasoning = find_reasoning(render)
@@ -112,13 +116,17 @@ def detect(
     tokens = {name: has_tokens(get_format(name), vocabulary, tags) for name in found.readings}
     ranked = best_first(found.readings, found.turns, tokens, reasoning.markers)
     hint = None
-    if shows_tools and not (ranked or found.proposal):
-        hint = find_hint(render, setting, vocabulary, bool(found.turns))
+    if not (ranked or found.proposal):
+        hint = find_hint(render, setting, vocabulary, bool(found.turns), shows_tools)
         ranked = list(hint.formats) if hint else []
+    elif shows_tools and ranked and not is_marked(get_format(ranked[0]), found.turns[0]):
+        hint = told_marker(render, setting, ranked[0])
+        ranked = [*(hint.formats if hint else ()), *ranked]
     template = None
     if frame and not (shows_tools and (ranked or found.proposal)):
         template = template_for(frame, ranked[0] if ranked else _likely(vocabulary)).name
-    why = [*_why(setting, shows_tools, frame, found, ranked, hint)]
+    why = [*_about_tools(setting, shows_tools, tools_name)]
+    why += _why(shows_tools, frame, found, ranked, hint)
     if (ranked or found.proposal) and not hint:
         why += _limits(found, ranked[0] if ranked else "")
         why += filter(None, [results_problem(render, found.turns[0].manner)])
@@ -268,14 +276,12 @@ def _tells_enough(turns: Sequence[Turn]) -> bool:
 
 
 def _why(
-    setting: Setting,
     shows_tools: bool,
     frame: str | None,
     found: _Found,
     ranked: Sequence[str],
     hint: Hint | None,
 ) -> Iterator[str]:
-    yield from _about_tools(setting, shows_tools)
     if not frame and not (shows_tools and (ranked or found.proposal)):
         yield "It marks turns in a way of its own, as none of toolwire's templates does."
     written = _short(found.turns[0].sample.text) if found.turns else ""
@@ -294,7 +300,7 @@ def _why(
         yield f"Others can read it, too: {', '.join(ranked[1:])}."
 
 
-def _about_tools(setting: Setting, shows_tools: bool) -> Iterator[str]:
+def _about_tools(setting: Setting, shows_tools: bool, name: str) -> Iterator[str]:
     if not shows_tools:
         yield "The template does not show tools to the model, so it would never call one."
         return
@@ -303,6 +309,10 @@ def _about_tools(setting: Setting, shows_tools: bool) -> Iterator[str]:
         yield "It does so only where a conversation begins with a system message."
     if setting.flat:
         yield "It takes tools without `function` around them, as SGLang hands them over; vLLM does not."
+    if setting.plain:
+        yield "It fails where a tool's parameter is an object or a list."
+    if name != "tools":
+        yield f"It takes tools as `{name}`, not as `tools`: tell the engine to hand them over so."
 
 
 def _limits(found: _Found, chosen: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from importlib import metadata
 from importlib.util import find_spec
 
 from ..core.format import Format
-from ..core.literals import SPECIAL_TOKEN, without_suffix
+from ..core.literals import SPECIAL_TOKEN, without_optional
 from ..core.parser import EventParser
 from ..core.reasoning import ReasoningStyle
 from ..core.samples import Call
@@ -27,7 +27,7 @@ from .reasoning import THOUGHT, ShownReasoning
 from .releases import SGLANG, VLLM, Releases
 from .rendering import template_renderer
 from .special_tokens import missing_tokens, special_tokens
-from .styles import fitting_styles, known_styles
+from .styles import fitting_styles, known_styles, own_style
 
 PACKAGE = "toolwire"
 #: What engines call our parsers: this, and a format's or a style's name.
@@ -174,7 +174,7 @@ def _use_ours(files: ModelFiles, spec: Format, frame: str | None = None) -> str:
 def _conversations(spec: Format) -> dict[str, tuple[Call, ...]]:
     """Calls that are hard to write and to read. The last value is plain: it shows where a call ends."""
     spellings = [text for w in spec.wrappers for text in (*w.open[:1], *w.close[:1])]
-    literals = [without_suffix(spelling) for spelling in spellings]
+    literals = [without_optional(spelling) for spelling in spellings]
     texts = {
         "quotes": 'She said "yes", it\'s 5\' \\ 6"',
         "newlines": "one\ntwo\n\n\tthree",
@@ -268,10 +268,11 @@ def _foreign_parser(spec: Format, found: Detection, parser: str) -> Check:
 
 def _channels(spec: Format, name: str | None) -> Check:
     knows = f"The format {spec.name} knows thoughts by their channel"
-    if name is None:
-        return _thoughts(True, f"{knows}.")
+    use = f"--reasoning-parser {PREFIX}{own_style(spec)}"
+    if name in (None, own_style(spec)):
+        return _thoughts(True, f"{knows}: {use} reads them.")
     other = f"--reasoning-parser {PREFIX}{name} by other markers"
-    return _thoughts(False, f"{knows}, {other}: leave it out.")
+    return _thoughts(False, f"{knows}, {other}: use {use}.")
 
 
 def _thought_tokens(files: ModelFiles, style: ReasoningStyle) -> Iterator[Check]:

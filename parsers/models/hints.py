@@ -1,9 +1,10 @@
 """Which format a template means that shows tools, but writes no call, or none that can be read.
 
-There are four hints, from the plainest to the faintest. The instructions may show a call (`<tool_call>
+There are some hints, from the plainest to the faintest. The instructions may show a call (`<tool_call>
 {"name": <function-name>, …}`): the formats read the prompt as if a model had written it. They may name
 the delimiters. The vocabulary may have them. And where that is not known: a family's tokens are made
-alike, so that who writes lists of tools in `<|tool_list_start|>` writes calls in `<|tool_call_start|>`.
+alike, so that who writes lists of tools in `<|tool_list_start|>` writes calls in `<|tool_call_start|>`;
+and families have words of their own before a list of tools, and tokens of their own around turns.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ..formats import get_format
 from ..formats.registry import formats_in_order
 from ..openai.message import collect
 from ..shapes.tokens import tokens
-from .probes import CALLS, NEXT, WORD, Manner, Message, Render, Setting
+from .probes import CALLS, NEXT, RESULT, WORD, Manner, Message, Render, Setting
 from .readings import beginning, may_read, written_by
 
 #: What instructions write where a call has a name, or arguments.
@@ -34,6 +35,13 @@ _VALUE = re.compile(r"=([A-Za-z]\w*)(?:\.\.\.)?(?=[,)])")
 _IN_LINE = re.compile(r"(?<=[ :'`])(?=[\[{])")
 _WORD = re.compile(r"[A-Za-z]+")
 
+#: What families write before a list of tools, whose models write calls in tokens that it does not show.
+_INTRODUCED = {"List of tools:": "lfm2"}
+#: The tokens around turns by which a family is known, where a template shows neither tools nor calls.
+_FAMILY_TURNS = {"<|CHATBOT_TOKEN|>": "command_r"}
+#: Those that many have in common; it has to know by other signs what a tool is.
+_COMMON_TURNS = {"<|im_start|>": "hermes"}
+
 
 @dataclass(frozen=True, slots=True)
 class Hint:
@@ -44,20 +52,40 @@ class Hint:
 
 
 def find_hint(
-    render: Render, setting: Setting, vocabulary: Collection[str] | None, writes_calls: bool
+    render: Render,
+    setting: Setting,
+    vocabulary: Collection[str] | None,
+    writes_calls: bool,
+    shows_tools: bool = True,
 ) -> Hint | None:
     """The plainest hint there is. Where calls are written, but can't be read, tokens are none."""
-    for formats, says in _hints(render, setting, vocabulary, writes_calls):
+    hints = _hints if shows_tools else _hints_without_tools
+    for formats, says in hints(render, setting, vocabulary, writes_calls):
         if formats:
             return Hint(tuple(formats), says.format(formats[0]))
     return None
+
+
+def told_marker(render: Render, setting: Setting, read_by: str) -> Hint | None:
+    """The format with a marker that the instructions show, where the template itself forgets the marker
+    and writes calls as another format, which needs none, can read them."""
+    prompt = render(setting.question(), setting.tools(CALLS))
+    marked = [name for name, plain in _shown(prompt) if plain >= _AS_WRITTEN]
+    marked = [name for name in marked if not get_format(name).bare and name != read_by]
+    if not marked:
+        return None
+    says = f"It writes calls without a marker, as {read_by} reads them"
+    return Hint((marked[0],), f"{says}, but tells the model to write {marked[0]}'s.")
 
 
 def _hints(
     render: Render, setting: Setting, vocabulary: Collection[str] | None, writes_calls: bool
 ) -> Iterator[tuple[list[str], str]]:
     prompt = render(setting.question(), setting.tools(CALLS))
-    yield _shown(prompt), "It tells the model how to write calls: {} reads it."
+    yield (
+        [name for name, _ in _shown(prompt)],
+        "It tells the model how to write calls: {} reads it.",
+    )
     without = _rendered(render, setting.question()) or ""
     yield _named(prompt, without), "It tells the model what {} marks calls with."
     if writes_calls:
@@ -67,6 +95,30 @@ def _hints(
         return
     new = _tags(_with_results(render, setting) or prompt) - turn_tags(render, setting)
     yield _akin(new), "It writes no calls. Its tokens are like those of {}."
+    introduced = [name for words, name in _INTRODUCED.items() if words in prompt]
+    yield introduced, "It writes no calls. It lists tools as templates do whose models write {}."
+
+
+def _hints_without_tools(
+    render: Render, setting: Setting, vocabulary: Collection[str] | None, writes_calls: bool
+) -> Iterator[tuple[list[str], str]]:
+    """What the tokens around turns tell. A model that was trained on calls may come with a template that
+    shows none."""
+    if writes_calls:
+        return
+    tags = turn_tags(render, setting)
+    family = [name for tag, name in _FAMILY_TURNS.items() if tag in tags]
+    if not family and _knows_results(render, setting):
+        family = [name for tag, name in _COMMON_TURNS.items() if tag in tags]
+    yield family, "It writes no calls. Models whose turns are marked so write {}."
+
+
+def _knows_results(render: Render, setting: Setting) -> bool:
+    """Whether a tool's answer is shown, and as something else than a turn of somebody called `tool`."""
+    answer, result = {"role": "assistant", "content": WORD}, {"role": "tool", "content": RESULT}
+    shown = _rendered(render, [*setting.question(), answer, result]) or ""
+    before, found, _ = shown.rpartition(WORD)[2].partition(RESULT)
+    return bool(found) and "tool" not in before
 
 
 def has_tokens(spec: Format, vocabulary: Collection[str] | None, tags: Collection[str]) -> bool:
@@ -86,19 +138,24 @@ def delimiters(spec: Format) -> list[str]:
     return [literal.strip() for literal in each]
 
 
-def _ranked(score: Callable[[Format], tuple[int, ...]]) -> list[str]:
+def _scored(score: Callable[[Format], tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
     """The formats with a score, the highest first; of equal ones, the one that was there first."""
     scores = {name: score(get_format(name)) for name in formats_in_order()}
-    return sorted(
+    names = sorted(
         (name for name in scores if any(scores[name])), key=lambda n: scores[n], reverse=True
     )
+    return {name: scores[name] for name in names}
+
+
+def _ranked(score: Callable[[Format], tuple[int, ...]]) -> list[str]:
+    return list(_scored(score))
 
 
 # -- instructions ---------------------------------------------------------------------------------
 
 
-def _shown(prompt: str) -> list[str]:
-    """The formats that read a call in the instructions."""
+def _shown(prompt: str) -> list[tuple[str, int]]:
+    """The formats that read a call in the instructions, and how much it is as they would write it."""
     filled = _ARGUMENTS.sub(r"\1{}", _NAME.sub(r'\1"NAME"', _VALUE.sub(r'="\1"', prompt)))
     on_lines = _IN_LINE.sub("\n", filled)
 
@@ -108,7 +165,7 @@ def _shown(prompt: str) -> list[str]:
             return (0,)  # what needs no delimiter at all is in any prose
         return max((_plainness(spec, text, call) for call in _calls_in(spec, text)), default=(0,))
 
-    return _ranked(score)
+    return [(name, plainness[0]) for name, plainness in _scored(score).items()]
 
 
 def _calls_in(spec: Format, text: str) -> Iterator[Call]:
@@ -125,14 +182,18 @@ def _calls_in(spec: Format, text: str) -> Iterator[Call]:
             yield call.name, arguments
 
 
+#: The least that a call in the instructions has which begins as the format would write it.
+_AS_WRITTEN = 2
+
+
 def _plainness(spec: Format, text: str, call: Call) -> tuple[int, ...]:
     """How much of what the format would write stands in the text."""
     written = written_by(spec, [call])
     if written and written in text:
-        return (3, len(written))
+        return (_AS_WRITTEN + 1, len(written))
     begin = beginning(spec, call[0])
     if begin and begin in text:
-        return (2, len(begin))
+        return (_AS_WRITTEN, len(begin))
     return (1, 0) if not spec.bare and all(d in text for d in delimiters(spec)) else (0,)
 
 

@@ -3,7 +3,8 @@
 What the model would have written is found by comparing: the turn begins where the prompt for it ends, or
 else where the same turn with nothing but a word in it begins to differ, and it ends with what follows
 that word. Templates differ in what they put up with. Some show tools only behind a system message, or
-take them without `function` around them: that is the setting. And there are several manners to say that
+take them without `function` around them, or only such as have no nested values, or under another name
+than `tools`: that is the setting. And there are several manners to say that
 calls were made: arguments as an object or as JSON text, ids of several kinds, a text beside them, an
 empty one or none, with the tools' answers or without.
 """
@@ -35,6 +36,7 @@ NEXT = "And toolwire asks again."
 WORD = "Toolwireanswers"
 RESULT = "Toolwire was told."
 TEXT = "One moment please."
+_DATE = "1 January 2025"
 
 #: Calls with a text, a number, a truth value, and nested values; and simpler ones.
 CALLS: tuple[Call, ...] = (
@@ -113,25 +115,66 @@ class Setting:
 
     system: bool = False  # a system message
     flat: bool = False  # tools without `function` around them
+    plain: bool = False  # tools whose parameters are neither lists nor objects
 
     @staticmethod
     def all() -> Iterator[Setting]:
         """The usual one first."""
-        for flat, system in itertools.product((False, True), (False, True)):
-            yield Setting(system, flat)
+        for plain, flat, system in itertools.product((False, True), repeat=3):
+            yield Setting(system, flat, plain)
 
     def question(self) -> list[Message]:
         system = [{"role": "system", "content": SYSTEM}] if self.system else []
         return [*system, {"role": "user", "content": QUESTION}]
 
     def tools(self, calls: Sequence[Call]) -> list[dict[str, Any]] | None:
-        tools = tools_for(calls)
+        tools = tools_for(map(_without_nested, calls) if self.plain else calls)
         if self.flat and tools:
             return [{"type": "function", **tool["function"]} for tool in tools]
         return tools
 
 
 USUAL = Setting()
+
+
+def _without_nested(call: Call) -> Call:
+    name, arguments = call
+    return name, {k: v for k, v in arguments.items() if not isinstance(v, (dict, list))}
+
+
+#: What templates call the tools that do not take them as `tools`, and whether they want them as text.
+_ELSEWHERE = {"functions": True, "xml_tools": False, "custom_tools": False}
+
+
+def taking_tools(render: Render) -> tuple[Render, str]:
+    """The template, and the name that it takes tools by. Where that is not `tools`, the template gets
+    them under both, and the date, too, which such templates show."""
+    usual = _shows_tools(render)
+    for name, as_text in _ELSEWHERE.items() if usual is not True else ():
+        renamed = _with_tools_as(name, as_text, render)
+        if _shows_tools(renamed):
+            return renamed, name
+    return render, "tools"
+
+
+def _shows_tools(render: Render) -> bool | None:
+    """Whether a template shows tools in some setting; None where it refuses all of them."""
+    try:
+        return setting_of(render)[1]
+    except ToolwireError:
+        return None
+
+
+def _with_tools_as(name: str, as_text: bool, render: Render) -> Render:
+    def renamed(
+        messages: Sequence[Message],
+        tools: Sequence[dict[str, Any]] | None = None,
+        **variables: Any,
+    ) -> str:
+        given = json.dumps(tools or [], ensure_ascii=False) if as_text else tools
+        return render(messages, tools, **{name: given, "datetime": _DATE, **variables})
+
+    return renamed
 
 
 @dataclass(frozen=True, slots=True)

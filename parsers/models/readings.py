@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.format import Format
-from ..core.literals import SUFFIX
+from ..core.literals import before_gap
 from ..errors import ToolwireError
 from ..formats import get_format
 from ..formats.registry import formats_in_order
@@ -65,7 +65,13 @@ def may_read(spec: Format, text: str) -> bool:
         if not spec.shape.heads:
             return True
         begins += spec.shape.heads
-    return any(literal.partition(SUFFIX)[0].strip() in text for literal in begins)
+    return any(before_gap(literal).strip() in text for literal in begins)
+
+
+def is_marked(spec: Format, turn: Turn) -> bool:
+    """Whether the calls of a turn stand behind something that begins calls and nothing else."""
+    begins = [spelling for wrapper in spec.wrappers for spelling in wrapper.open]
+    return not spec.bare or any(literal.strip() in turn.sample.text for literal in begins)
 
 
 def text_left(spec: Format, turn: Turn) -> str | None:

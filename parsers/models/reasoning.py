@@ -98,12 +98,15 @@ class _Asked:
         return self.text([], {**variables, "add_generation_prompt": True})
 
     def prompts(self) -> list[str]:
-        """The ends of all prompts, the usual one first."""
+        """The ends of all prompts, the usual one first; without those that go on with the question
+        (`/nothink`) before the turn begins."""
         each = (
             self.turn([], {**variables, "add_generation_prompt": True})
             for variables in ({}, *_all_variables())
         )
-        return [prompt for prompt in each if prompt is not None]
+        prompts = [prompt for prompt in each if prompt is not None]
+        begins = [tokens_without_space(prompt)[:1] for prompt in prompts]
+        return [p for p, begin in zip(prompts, begins, strict=True) if begin == begins[0]]
 
     def heads(self) -> list[str]:
         """What stands before plain answers, in the last turn and in an earlier one."""

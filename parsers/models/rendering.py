@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jinja2 import Template, nodes
@@ -42,7 +42,8 @@ class _Generation(Extension):
 
 
 class _OwnLists(ImmutableSandboxedEnvironment):
-    """The same sandbox, but a template may change lists that it made itself, as llama.cpp lets it."""
+    """The same sandbox, but a template may change lists that it made itself, and write as JSON what
+    `map` and its like give, as llama.cpp lets it."""
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         if type(obj) is list and attr in _LIST_CHANGES:
@@ -64,7 +65,7 @@ class TemplateRenderer:
         self._text = text
         self._variables = {"add_generation_prompt": False, **TOKENS, **(special or {})}
         self._template = _compiled(text, chat_environment())
-        #: whether it was seen to change lists, which vLLM and SGLang refuse
+        #: whether it was seen to do with lists what vLLM and SGLang refuse
         self.changes_lists = False
 
     def __call__(
@@ -95,10 +96,25 @@ def template_renderer(text: str, special: Mapping[str, str] | None = None) -> Te
 def _compiled(text: str, base: ImmutableSandboxedEnvironment) -> Template:
     environment = base.overlay(extensions=[_Generation])
     environment.globals = {**environment.globals, "strftime_now": _TODAY.strftime}
+    tojson = _lists_to_json(environment.filters["tojson"], isinstance(environment, _OwnLists))
+    environment.filters = {**environment.filters, "tojson": tojson}
     try:
         return environment.from_string(text)
     except Exception as error:  # a stranger's text may break Jinja in any way
         raise ToolwireError(f"The chat template can't be read: {_reason(error)}") from error
+
+
+def _lists_to_json(tojson: Callable[..., str], allowed: bool) -> Callable[..., str]:
+    """The filter for values that may be lists which are still being made."""
+
+    def listed(value: Any, *args: Any, **options: Any) -> str:
+        if isinstance(value, Iterator):
+            if not allowed:
+                raise SecurityError("What `map` gives is no list that JSON can say")
+            value = list(value)
+        return tojson(value, *args, **options)
+
+    return listed
 
 
 def tokenizer_renderer(tokenizer: Any, template: str | None) -> Render:

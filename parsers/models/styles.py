@@ -6,24 +6,27 @@ import re
 from collections.abc import Iterable
 
 from ..core.format import Format
+from ..core.literals import pattern_of
 from ..core.reasoning import ReasoningStyle
-from ..core.triggers import marker_pattern
-from ..formats.reasoning import get_reasoning, list_reasoning
+from ..formats.reasoning import channel_style, get_reasoning, list_reasoning
 from .probes import Markers
 
 
 def known_styles(spec: Format | None = None) -> dict[str, ReasoningStyle]:
     """Styles by the names that engines know them by. One that a format describes, and that has no name
-    of its own, goes by the format's."""
+    of its own, goes by the format's, and so does a channel of thoughts."""
     found = {name: get_reasoning(name) for name in list_reasoning()}
-    if spec is not None and not spec.reasoning.is_name:
-        found.setdefault(own_style(spec), spec.reasoning)
+    if spec is None:
+        return found
+    style = channel_style(spec) or spec.reasoning
+    if not style.is_name:
+        found.setdefault(own_style(spec), style)
     return found
 
 
 def own_style(spec: Format) -> str:
     """What a format's own style is called."""
-    return spec.reasoning.name or spec.name
+    return spec.name if channel_style(spec) else spec.reasoning.name or spec.name
 
 
 def fitting_styles(markers: Markers, spec: Format | None = None) -> list[str]:
@@ -39,7 +42,7 @@ def _has(style: ReasoningStyle, markers: Markers) -> bool:
 
 
 def _is_one(marker: str, spellings: Iterable[str]) -> bool:
-    return any(re.fullmatch(marker_pattern(one.strip()), marker.strip()) for one in spellings)
+    return any(re.fullmatch(pattern_of(one.strip()), marker.strip()) for one in spellings)
 
 
 def _plainness(style: ReasoningStyle) -> tuple[bool, int, str]:

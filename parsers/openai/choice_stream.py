@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..events import Arguments, CallEnd, CallStart, Content, Event
+from ..events import Arguments, CallEnd, CallStart, Content, Event, Reasoning
 from ..schema.kinds import json_type
 from .answers import finish_reason, is_complete, make_id, was_cut
+from .deltas import REASONING_KEYS
 from .normalize import CallNormalizer, Json, Policy, found_in_text
 from .open_calls import OpenCall, OpenCalls, key_of
 from .sizes import shortened, size_of
-from .text_reader import TextReader
+from .text_reader import TextReader, ThoughtsReader
 
 _CHOICE = 4096  # the bytes that a choice takes by itself
 
@@ -36,11 +37,15 @@ class ChoiceStream:
         self._waiting: list[Json] = []  # … and their pieces, where they wait for the finish reason
         self._waiting_size = 0
         self._open = OpenCalls(frozenset(f.name for f in policy.request.functions))
-        self._text = TextReader(policy) if policy.reads_text else None
+        self._text = TextReader(policy) if policy.looks_at_text else None
+        # As long as the server has sent nothing else, its thoughts may end in calls.
+        self._thoughts = ThoughtsReader(policy) if policy.looks_at_thoughts else None
+        self._thoughts_key = REASONING_KEYS[0]  # what the server calls them
 
     @property
     def held(self) -> int:
-        text = self._text.held if self._text is not None else 0
+        readers = (self._text, self._thoughts)
+        text = sum(reader.held for reader in readers if reader is not None)
         custom = 200 * len(self._custom) + self._waiting_size
         return _CHOICE + self.normalizer.held + self._open.held + custom + text
 
@@ -53,15 +58,25 @@ class ChoiceStream:
         entries = _entries(delta)
         content = delta.get("content")
         reads = self._text is not None and isinstance(content, str) and content != ""
-        if not entries and not reads and reason is None:
+        thinks = self._thoughts is not None and any(delta.get(key) for key in REASONING_KEYS)
+        if not entries and not reads and not thinks and reason is None:
             return [], choice
         ahead: list[Json] = []
         kept = {k: v for k, v in delta.items() if k not in ("tool_calls", "function_call")}
+        if thinks:
+            self._think(kept)
+        if entries or (isinstance(content, str) and content.strip()):
+            rest = self._end_thoughts()
+            if rest and thinks:
+                kept[self._thoughts_key] = kept.get(self._thoughts_key, "") + rest
+            else:
+                ahead += self._thought(rest)
         if entries and not self._native:
             ahead += self._go_native()
         if self._text is not None and reads:
             del kept["content"]
-            kept |= self._read(self._text.feed(str(content)))
+            for key, text in self._read(self._text.feed(str(content))).items():
+                kept[key] = (kept.get(key) or "") + text
         ahead += self._take_all(entries)
         if reason is not None:
             return self._ending(ahead, kept, choice)
@@ -98,6 +113,35 @@ class ChoiceStream:
         lost = self.normalizer.lost_one
         return finish_reason(reason, self.calls > 0, legacy=self._legacy, lost=lost)
 
+    # Thoughts that the server sends apart
+
+    def _think(self, kept: Json) -> None:
+        """Reads the thoughts of a delta; what may be a call is held."""
+        assert self._thoughts is not None
+        for key in REASONING_KEYS:
+            if isinstance(kept.get(key), str) and kept[key]:
+                self._thoughts_key = key
+                said = self._thoughts.feed(kept.pop(key))
+                if said:
+                    kept[key] = said
+
+    def _end_thoughts(self) -> str:
+        """Something else came: all that was held of them is a thought."""
+        reader, self._thoughts = self._thoughts, None
+        return reader.release() if reader is not None else ""
+
+    def _thought(self, text: str) -> list[Json]:
+        return [{self._thoughts_key: text}] if text else []
+
+    def _rest_of_thoughts(self) -> list[Json]:
+        """Nothing else came: what is left of them, as deltas; the calls that end them are taken in."""
+        reader, self._thoughts = self._thoughts, None
+        if reader is None:
+            return []
+        rest, events = reader.finish()
+        self._read(events)
+        return self._thought(rest)
+
     def _rest_of_text(self) -> list[Json]:
         """What was held back of the text, as deltas; its calls are taken in."""
         if self._text is None:
@@ -111,7 +155,7 @@ class ChoiceStream:
 
         Without a finish reason nobody knows whether a call is whole, however it looks.
         """
-        deltas = self._rest_of_text()
+        deltas = self._thought(self._end_thoughts()) + self._rest_of_text()
         for _ in range(len(self._open)):
             call = self._open.pop_first()
             if not call.refused:
@@ -126,7 +170,7 @@ class ChoiceStream:
 
     def flush(self, reason: str | None) -> list[Json]:
         """Nothing more comes: everything held goes out, or is dropped."""
-        deltas = self._rest_of_text() + self._waited()
+        deltas = self._rest_of_thoughts() + self._rest_of_text() + self._waited()
         cut = was_cut(reason)
         if self._live:
             return deltas + self._deltas(self._send_live()) + self._deltas(self._end_live(cut))
@@ -143,10 +187,13 @@ class ChoiceStream:
 
     def _read(self, events: list[Event]) -> Json:
         """What is really text, as a delta; the calls are taken in."""
-        text = []
+        text: list[str] = []
+        thoughts: list[str] = []
         for event in events:
             if isinstance(event, Content):
                 text.append(event.text)
+            elif isinstance(event, Reasoning):
+                thoughts.append(event.text)
             elif isinstance(event, CallStart):
                 function = {"name": event.name, "arguments": ""}
                 entry = {"index": event.index, "id": event.id, "function": function}
@@ -156,7 +203,8 @@ class ChoiceStream:
                 self._open.take(entry, from_text=True)
             elif isinstance(event, CallEnd) and event.id:
                 self._open.take({"index": event.index, "id": event.id}, from_text=True)
-        return {"content": "".join(text)} if text else {}
+        said = {REASONING_KEYS[0]: "".join(thoughts), "content": "".join(text)}
+        return {key: value for key, value in said.items() if value}
 
     def _go_native(self) -> list[Json]:
         """The upstream sends calls of its own: its text is text from here on."""

@@ -23,14 +23,15 @@ from typing import Any
 from ..core.format import Format
 from ..core.layout import IdStyle
 from ..formats import get_format
-from ..formats.parser import Parser
 from ..schema.kinds import encode, json_type
 from . import exact_json
 from .answers import CUT_REASONS, CallIds, finish_reason, is_complete, was_cut
-from .message import Message, collect
+from .deltas import REASONING_KEYS
+from .message import Message, ToolCall, collect
 from .repair import Coercion, Repair
 from .request import NO_TOOLS, Request
 from .sizes import shortened
+from .text_reader import TextReader, ThoughtsReader
 
 Json = dict[str, Any]
 
@@ -70,6 +71,7 @@ class Policy:
     taken_ids: frozenset[str] = frozenset()  # the ids of earlier turns
     names: Mapping[str, str] = field(default_factory=dict)  # the client's, by those of the server
     repair: frozenset[str] = frozenset()  # what may be done to calls beyond what must be
+    reasoning: str = "off"  # thoughts in the text: `split` them off, or `keep` them there
 
     @property
     def id_style(self) -> IdStyle:
@@ -81,7 +83,27 @@ class Policy:
 
     @property
     def reads_text(self) -> bool:
+        """Whether calls are read from the text."""
         return bool(self.format and self.request.functions) and self.request.choice.mode != "none"
+
+    @property
+    def splits_thoughts(self) -> bool:
+        """Whether thoughts are taken out of the text."""
+        return bool(self.format) and self.reasoning == "split"
+
+    @property
+    def keeps_thoughts(self) -> bool:
+        """Whether thoughts that are found are left where they are."""
+        return self.reasoning == "keep"
+
+    @property
+    def looks_at_text(self) -> bool:
+        return self.reads_text or self.splits_thoughts
+
+    @property
+    def looks_at_thoughts(self) -> bool:
+        """Whether calls are read from thoughts that the server sends apart."""
+        return self.reads_text and self.reasoning != "off"
 
 
 _NO_POLICY = Policy()
@@ -357,10 +379,15 @@ def _normalize_choice(choice: Any, policy: Policy) -> tuple[Any, list[Finding], 
     old_style = message.pop("function_call", None)
     if native is None and isinstance(old_style, Mapping):
         native = [{"function": old_style}]
-    if not native and policy.reads_text and isinstance(message.get("content"), str):
-        calls = _calls_in_text(normalizer, message, policy, was_cut(reason))
+    cut = was_cut(reason)
+    if native:
+        calls = _normalize_all(normalizer, native, cut)
+        if policy.splits_thoughts:
+            read_message(message, policy, calls=False)
     else:
-        calls = _normalize_all(normalizer, native, was_cut(reason))
+        calls = _calls_in_text(normalizer, read_message(message, policy), cut)
+        if native is not None and not calls:
+            calls = _normalize_all(normalizer, native, cut)
     if calls or policy.request.choice.mode != "none":
         _settle_content(message, bool(calls))
     if calls and policy.request.legacy:
@@ -375,28 +402,55 @@ def _normalize_choice(choice: Any, policy: Policy) -> tuple[Any, list[Finding], 
     return normal, normalizer.findings, len(calls)
 
 
-def _calls_in_text(
-    normalizer: CallNormalizer, message: Json, policy: Policy, cut: bool
-) -> list[Json]:
-    found = read_text(policy, message["content"])
-    if not found.tool_calls:
-        return []
-    message["content"] = found.content
+def _calls_in_text(normalizer: CallNormalizer, found: list[ToolCall], cut: bool) -> list[Json]:
     calls = []
-    for i, call in enumerate(found.tool_calls):
+    for i, call in enumerate(found):
         id = normalizer.text_id(call.id, call.name)
         raw = {"id": id, "function": {"name": call.name, "arguments": call.arguments}}
-        taken = normalizer.take(raw, cut=cut and i == len(found.tool_calls) - 1)
+        taken = normalizer.take(raw, cut=cut and i == len(found) - 1)
         if taken is not None:
             normalizer.note(None, "text_parsed", found_in_text(call.name))
             calls.append(taken)
     return calls
 
 
-def read_text(policy: Policy, text: str) -> Message:
-    """A text with its calls. Their ids are those that the model wrote, or empty."""
-    parser = Parser(policy.format or "", policy.request.tools)
-    return collect([*parser.feed(text), *parser.finish()], whose=lambda own, name: own or "")
+def read_message(message: Json, policy: Policy, *, calls: bool = True) -> list[ToolCall]:
+    """The calls in a message's text, or in its thoughts where it has nothing else. What is no text, and
+    what is no thought, is taken out of the message."""
+    content = message.get("content")
+    if isinstance(content, str) and content and policy.looks_at_text:
+        found = read_text(policy, content, calls=calls)
+        message["content"] = found.content
+        if found.reasoning is not None:
+            key = REASONING_KEYS[0]
+            message[key] = (message.get(key) or "") + found.reasoning
+        if found.tool_calls:
+            return found.tool_calls
+    blank = not content or (isinstance(content, str) and not content.strip())
+    if not (calls and policy.looks_at_thoughts and blank):
+        return []
+    for key in REASONING_KEYS:
+        thoughts = message.get(key)
+        if isinstance(thoughts, str) and thoughts:
+            left, found_calls = read_thoughts(policy, thoughts)
+            if found_calls:
+                message[key] = left or None
+                return found_calls
+    return []
+
+
+def read_text(policy: Policy, text: str, *, calls: bool = True) -> Message:
+    """A text with its calls and thoughts. The calls' ids are those that the model wrote, or empty."""
+    reader = TextReader(policy, calls=calls)
+    return collect([*reader.feed(text), *reader.finish()], whose=lambda own, name: own or "")
+
+
+def read_thoughts(policy: Policy, text: str) -> tuple[str, list[ToolCall]]:
+    """Thoughts that a server sent apart, in an answer with nothing else, and the calls that end them."""
+    reader = ThoughtsReader(policy)
+    said = reader.feed(text)
+    rest, events = reader.finish()
+    return said + rest, collect(events, whose=lambda own, name: own or "").tool_calls
 
 
 def found_in_text(name: str) -> str:

@@ -22,7 +22,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..core.delimiters import Delimiters
-from ..core.loose import Dialect, LooseReader
+from ..core.dialects import Dialect
+from ..core.loose import LooseReader
 from ..core.sinks import Pieces
 from ..core.window import Window
 from ..errors import ToolwireError

@@ -37,8 +37,9 @@ class Pieces:
 
     __slots__ = ("_buffer",)
 
-    def __init__(self) -> None:
+    def __init__(self, text: str = "") -> None:
         self._buffer = bytearray()
+        self.add(text)
 
     def __bool__(self) -> bool:
         return True  # there are pieces, even if all of them are empty

@@ -322,6 +322,9 @@ def test_a_format_that_knows_thoughts_by_their_channel(tmp_path: Path) -> None:
     done = run(folder, "--format", "harmony", "--json")
     ok, says = reasoning_checks(done)["reasoning"]
     assert ok
-    assert "by their channel" in says
+    assert "by their channel: --reasoning-parser toolwire_harmony reads them" in says
     other = run(folder, "--format", "harmony", "--reasoning-parser", "toolwire_think", "--json")
-    assert "toolwire_think by other markers: leave it out" in findings(other)["reasoning"]
+    assert (
+        "toolwire_think by other markers: use --reasoning-parser toolwire_harmony"
+        in findings(other)["reasoning"]
+    )

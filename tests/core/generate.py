@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from toolwire import Format, get_format
 
 from ..by_shape import ELEMENTS, TAGGED, UNTYPED_ELEMENTS
-from ..writers import SUFFIXES, WRITERS, Call
+from ..support import filled
+from ..writers import GAPS, WRITERS, Call
 
 NAMES = st.from_regex(r"[a-z_][a-z0-9_]{0,9}", fullmatch=True)
 KEYS = st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True)
@@ -177,8 +178,7 @@ def prose(draw: st.DrawFn, before_call: bool) -> str:
 def delimiters(spec: Format) -> list[str]:
     own = spec.delimiters
     found = [*own.starts.spellings, *own.closes.spellings, *spec.shape.inner_delimiters]
-    suffix = SUFFIXES.get(spec.name, "")
-    found = list(dict.fromkeys(mark.replace("{:SUFFIX}", suffix) for mark in found))
+    found = list(dict.fromkeys(filled(mark, GAPS.get(spec.name, "")) for mark in found))
     if spec.channels:
         found += [*spec.channels.tokens, *spec.channels.body, *spec.channels.end]
     if not found and spec.name != "json":  # JSON mode has none but JSON's own

@@ -23,12 +23,11 @@ from toolwire import (
     write,
 )
 from toolwire.core.any_run import AnyReader
-from toolwire.core.literals import SUFFIX
 from toolwire.formats.any_format import STYLE, AnyCalls
 from toolwire.formats.registry import names_read
 
 from ..corpus_cases import CASES, Case
-from ..support import cut_at, events_of, summary, whole_summary
+from ..support import cut_at, events_of, filled, summary, whole_summary
 from ..test_adversarial import COMMON, steps
 from ..writers import WRITERS
 from .generate import Conversation, calls_for, conversations, delimiters, prose, soup, tools_for
@@ -240,7 +239,7 @@ def shared_openers() -> list[str]:
     assert isinstance(reader, AnyReader)
     rows: dict[tuple[str, ...], list[str]] = {}
     for spelling in sorted(reader.starts.spellings):
-        opener = spelling.replace(SUFFIX, ":x")
+        opener = filled(spelling, "x")
         formats = tuple(c.format.name for c in reader.candidates(opener, True))
         if len(formats) > 1:
             rows.setdefault(formats, []).append(spelling)

@@ -9,8 +9,8 @@ from toolwire import Format, Wrapper, get_format
 from toolwire.shapes import Tag, Tags
 
 from ..by_shape import TAGGED
-from ..support import check_all_splits, summary
-from ..writers import SUFFIXES, WRITERS
+from ..support import check_all_splits, filled, summary
+from ..writers import GAPS, WRITERS
 
 tagged = pytest.mark.parametrize("format", TAGGED)
 ADD = ("add", {"a": 1})
@@ -23,7 +23,7 @@ def closers(format: str) -> list[str]:
     assert isinstance(spec.shape, Tags)
     around = [wrapper.close for wrapper in reversed(spec.wrappers)]
     found = [close[0] for close in (spec.shape.parameter_close, spec.shape.close, *around) if close]
-    return [closer.replace("{:SUFFIX}", SUFFIXES.get(format, "")) for closer in found]
+    return [filled(closer, GAPS.get(format, "")) for closer in found]
 
 
 def written(format: str, value: str) -> tuple[str, str]:

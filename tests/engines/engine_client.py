@@ -1,4 +1,5 @@
-"""Asks a server through the official client, in the four ways there are, and reads the answers."""
+"""Asks a server through OpenAI's own client, in the four ways there are, and reads the answers. Those of
+Anthropic's Messages are in `messages_client`."""
 
 from __future__ import annotations
 
@@ -24,6 +25,7 @@ class Answer:
     """What a client ends up with, whichever way it asked."""
 
     content: str | None = None
+    reasoning: str | None = None
     calls: list[tuple[str, str]] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     finish: str | None = None
@@ -33,6 +35,10 @@ class Answer:
 def flat(tools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Tools in the shape of the Responses API."""
     return [{"type": "function", **tool["function"]} for tool in tools]
+
+
+def flattened(request: dict[str, Any]) -> dict[str, Any]:
+    return {**request, "tools": flat(request["tools"])} if "tools" in request else request
 
 
 class Asker:
@@ -62,12 +68,16 @@ class Asker:
 
 def body(tools: Any, script: list[int] | None, **more: Any) -> dict[str, Any]:
     """The parts of a request that all ways share. `format` names the parser to use, `gate` is the
-    path of a gate that the script goes through."""
+    path of a gate that the script goes through, `template` goes to the chat template."""
     arguments = {name: more.pop(name) for name in ("format", "gate") if name in more}
     if script is not None:
         arguments["script"] = script
     extra = {"vllm_xargs": arguments} if arguments else {}
-    return {"model": MODEL, "temperature": 0, "tools": tools, "extra_body": extra, **more}
+    if "template" in more:
+        extra["chat_template_kwargs"] = more.pop("template")
+    if tools:  # an empty list is refused
+        more["tools"] = tools
+    return {"model": MODEL, "temperature": 0, "extra_body": extra, **more}
 
 
 async def chat(client: AsyncOpenAI, messages: Any, **request: Any) -> list[Answer]:
@@ -76,6 +86,7 @@ async def chat(client: AsyncOpenAI, messages: Any, **request: Any) -> list[Answe
     return [
         Answer(
             content=choice.message.content,
+            reasoning=thoughts_of(choice.message.model_dump()),
             calls=[
                 (c.function.name, c.function.arguments) for c in choice.message.tool_calls or []
             ],
@@ -100,9 +111,17 @@ async def chat_stream(client: AsyncOpenAI, messages: Any, **request: Any) -> lis
     return answers
 
 
+def thoughts_of(message: dict[str, Any]) -> str | None:
+    """Of a message or a delta: each engine has its own name for them."""
+    found: str | None = message.get("reasoning_content") or message.get("reasoning")
+    return found
+
+
 def take_in(answer: Answer, delta: dict[str, Any]) -> None:
     if delta.get("content"):
         answer.content = (answer.content or "") + delta["content"]
+    if thoughts := thoughts_of(delta):
+        answer.reasoning = (answer.reasoning or "") + thoughts
     for piece in delta.get("tool_calls") or []:
         function = piece["function"]
         if piece["index"] == len(answer.calls):
@@ -140,51 +159,33 @@ async def chat_in_stages(
     return answer, looks[1:]
 
 
-async def thoughts_and_answer(
-    client: AsyncOpenAI, messages: Any, stream: bool, **request: Any
-) -> tuple[str, str, list[tuple[str, str]]]:
-    """Chat Completions, streamed or not: thoughts (each engine has its own name for them), content and
-    calls."""
-    if not stream:
-        got = await client.chat.completions.create(messages=messages, **request)
-        parts = [got.choices[0].message.model_dump()]
-    else:
-        chunks = await client.chat.completions.create(messages=messages, stream=True, **request)
-        parts = [choice.delta.model_dump() async for one in chunks for choice in one.choices]
-    calls: dict[int, tuple[str, str]] = {}
-    for number, piece in ((n, p) for part in parts for n, p in enumerate(part["tool_calls"] or [])):
-        index = piece["index"] if stream else number
-        name, arguments = calls.get(index, ("", ""))
-        function = piece["function"]
-        calls[index] = (name + (function["name"] or ""), arguments + function["arguments"])
-    thoughts = [part.get("reasoning_content") or part.get("reasoning") or "" for part in parts]
-    content = [part.get("content") or "" for part in parts]
-    return "".join(thoughts), "".join(content), list(calls.values())
-
-
 async def responses(client: AsyncOpenAI, messages: Any, **request: Any) -> list[Answer]:
     """Responses, whole."""
-    request["tools"] = flat(request["tools"])
+    request = flattened(request)
     got = await client.responses.create(input=messages, **request)
     return [read_items([item.model_dump() for item in got.output])]
 
 
 async def responses_stream(client: AsyncOpenAI, messages: Any, **request: Any) -> list[Answer]:
     """Responses, streamed; the pieces must add up to the items that the events call done."""
-    request["tools"] = flat(request["tools"])
+    request = flattened(request)
     texts: list[str] = []
+    thoughts: list[str] = []
     arguments: dict[str, str] = {}
     items: list[dict[str, Any]] = []
     stream = await client.responses.create(input=messages, stream=True, **request)
     async for event in stream:
         if event.type == "response.output_text.delta":
             texts.append(event.delta)
+        elif event.type == "response.reasoning_text.delta":
+            thoughts.append(event.delta)
         elif event.type == "response.function_call_arguments.delta":
             arguments[event.item_id] = arguments.get(event.item_id, "") + event.delta
         elif event.type == "response.output_item.done":
             items.append(event.item.model_dump())
     answer = read_items(items)
     assert "".join(texts) == (answer.content or "")
+    assert "".join(thoughts) == (answer.reasoning or "")
     streamed = [arguments.get(i["id"], "") for i in items if i["type"] == "function_call"]
     assert streamed == [call[1] for call in answer.calls]
     return [answer]
@@ -199,6 +200,9 @@ def read_items(items: list[dict[str, Any]]) -> Answer:
         elif item["type"] == "message":
             text = "".join(part["text"] for part in item["content"])
             answer.content = (answer.content or "") + text
+        elif item["type"] == "reasoning":
+            text = "".join(part["text"] for part in item["content"] or [])
+            answer.reasoning = (answer.reasoning or "") + text
     return answer
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import toolwire
-from engine_cases import ADD_ONE_TWO, ONE_TWO, TOOLS, written
+from engine_cases import TOOLS, written
 from toolwire.formats.parser import text_only
 
 #: For each style a format whose models mark their thoughts so.
@@ -58,22 +58,6 @@ def texts(style_name: str, format: str) -> dict[str, tuple[str, bool]]:
         "no call either": ("Well. 1 < 2", False),
     }
 
-
-#: For a real server with `toolwire_think` in front of `toolwire_hermes`: what the model writes, and what
-#: a client has in the end: thoughts, content, calls.
-CALL = ("add", ONE_TWO)
-SERVED = {
-    "between": (
-        f"<think>One.</think>\n\n{ADD_ONE_TWO}\n<think>Two.</think>\n{ADD_ONE_TWO}",
-        ("One.Two.", "", [CALL, CALL]),
-    ),
-    "unclosed": (f"<think>Let me see.\n{ADD_ONE_TWO}", ("Let me see.", "", [CALL])),
-    "in closed thoughts": (
-        f"<think>Try {ADD_ONE_TWO} so.</think>Answer.",
-        (f"Try {ADD_ONE_TWO} so.", "Answer.", []),
-    ),
-    "none": ("Just text.", ("", "Just text.", [])),
-}
 
 Got = tuple[list[tuple[str, str]], str | None, str | None]
 

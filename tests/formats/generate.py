@@ -23,6 +23,8 @@ from toolwire.shapes import (
     Tags,
 )
 
+from ..support import filled
+
 #: What a TOML file can hold.
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 #: What delimiters look like, and what TOML has to escape.
@@ -31,8 +33,8 @@ LITERALS = st.one_of(
     st.sampled_from(["'''", '"""', "\x7f", "\r\n", "\n", " "]),
     TEXT.filter(bool),
 )
-#: A delimiter may have a place for a suffix.
-DELIMITERS = st.one_of(LITERALS, st.just("<x{:SUFFIX}>"))
+#: A delimiter may have gaps.
+DELIMITERS = st.one_of(LITERALS, st.sampled_from(["<x{:…}>", "[y …]", "<z{ab…} {cd…}|>"]))
 SPELLINGS = st.lists(DELIMITERS, min_size=1, max_size=3).map(tuple)
 LABELS = st.lists(LITERALS, min_size=1, max_size=3).map(tuple)
 MAYBE = st.one_of(st.just(()), SPELLINGS)
@@ -149,7 +151,7 @@ COMMON = [
 def formats_and_texts(draw: st.DrawFn, shapes: st.SearchStrategy[Shape]) -> tuple[Format, str]:
     """A format, and a text made of its delimiters and of what is often around them."""
     spec = draw(user_formats(shapes))
-    suffix = draw(st.sampled_from(["", ":a1"]))
+    gap = draw(st.sampled_from(["", "a1"]))
     literals = {
         *literals_in(spec.wrappers),
         *literals_in(spec.shape),
@@ -157,5 +159,5 @@ def formats_and_texts(draw: st.DrawFn, shapes: st.SearchStrategy[Shape]) -> tupl
         *spec.shape.closers,
         *spec.shape.inner_delimiters,
     }
-    own = sorted({literal.replace("{:SUFFIX}", suffix) for literal in literals})
+    own = sorted({filled(literal, gap) for literal in literals})
     return spec, "".join(draw(st.lists(st.sampled_from([*own, *own, *COMMON]), max_size=12)))

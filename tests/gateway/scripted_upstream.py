@@ -6,7 +6,8 @@ says what happens: the name of an answer in `scripted_answers`, perhaps with `+`
 `tell` repeats the last message, `request` the whole request. `given` does what the request's `x_given`
 says: its `head` (seconds to wait before), its `status`, its `type`, and its `body`, a list of texts in
 Latin-1 (so that they can be any bytes) and of seconds to wait. With `no-messages` behind the port, there
-is no `/v1/messages`.
+is no `/v1/messages`. `+ollama`, `+vllm` and `+llamacpp` refuse tools as these servers do. What was asked
+last of each model is told by `/v1/asked`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,18 @@ from .scripted_messages import MESSAGES, echoed, message_events, whole_message
 
 ANSWERED = ("/v1/chat/completions", "/v1/responses", "/v1/messages")
 
+#: How servers refuse tools: the status, and what they say.
+NO_TOOLS = {
+    "ollama": (400, "registry.ollama.ai/library/gemma3:latest does not support tools"),
+    "vllm": (
+        400,
+        '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+    ),
+    "llamacpp": (500, "tools param requires --jinja flag"),
+}
+
 seen: Counter[str] = Counter()
+asked: dict[str, list[Any]] = {}
 
 
 async def main(port: int) -> None:
@@ -52,6 +64,9 @@ async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> boo
         seen["no such route"] += 1
         await whole(writer, {"detail": "Not Found"}, 404)
         return True
+    if target == "/v1/asked":
+        await whole(writer, asked)
+        return True
     if target.partition("?")[0] not in ANSWERED:
         models = ["weather>tell", "plain"] if target == "/v1/models" else []
         told = {
@@ -76,6 +91,12 @@ async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> boo
 
 async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: str) -> bool:
     names, *faults = request["model"].split("+")
+    asked.setdefault(request["model"], []).append(request)
+    for fault in faults:
+        if fault in NO_TOOLS and request.get("tools"):
+            status, sentence = NO_TOOLS[fault]
+            await whole(writer, {"error": {"message": sentence, "type": "api_error"}}, status)
+            return True
     name = of_this_round(names.split(">"), request)
     seen[request["model"]] += 1
     times = seen[request["model"]]
@@ -118,8 +139,10 @@ def of_this_round(names: list[str], request: dict[str, Any]) -> str:
     """The answer after so many rounds of calls; the last one is for all that follow."""
     rounds = 0
     for message in request.get("messages", ()):
-        calls = message["role"] == "assistant" and message.get("tool_calls")
-        rounds = 0 if message["role"] == "user" else rounds + bool(calls)
+        text = message.get("content") or ""
+        calls = message["role"] == "assistant" and (message.get("tool_calls") or "<tool_call>" in text)
+        told = message["role"] == "user" and "<tool_response>" not in text
+        rounds = 0 if told else rounds + bool(calls)
     return names[min(rounds, len(names) - 1)]
 
 

@@ -119,6 +119,30 @@ ODD: dict[str, tuple[str, str]] = {
         frame(_HERMES, "{%- for t in tools %}{{- t['name'] + ': ' + t | tojson }}{% endfor %}"),
         "hermes",
     ),
+    "takes tools with simple parameters only": (
+        frame(
+            _HERMES,
+            "{%- for t in tools %}{{- t.function.name }}"
+            "{%- for v in t.function.parameters.properties.values() %}"
+            "{{- ': ' + {'string': 'str', 'integer': 'int', 'boolean': 'bool'}[v.type] }}"
+            "{% endfor %}{% endfor %}",
+        ),
+        "hermes",
+    ),
+    "takes tools as text, under another name": (
+        frame(_HERMES, "").replace(
+            "{%- if tools %}", "{{- functions + ' ' + datetime }}{%- if 0 %}"
+        ),
+        "hermes",
+    ),
+    "takes tools under another name": (
+        frame(_HERMES, "{{- xml_tools | tojson }}").replace("if tools", "if xml_tools"),
+        "hermes",
+    ),
+    "changes a list into JSON before it is made": (
+        frame(_HERMES, "{{- tools | map(attribute='function') | tojson }}"),
+        "hermes",
+    ),
     "takes texts only": (frame(_BARE_KEYS), "functiongemma"),
     "forgets what stands between arguments": (
         frame(_PYTHON.replace("VALUE", "v | tojson")),

@@ -46,6 +46,9 @@ def test_templates_that_are_hard_to_ask(peculiarity: str) -> None:
     [
         ("shows tools only behind a system message", "begins with a system message"),
         ("takes tools without a wrapper", "without `function` around them"),
+        ("takes tools with simple parameters only", "parameter is an object or a list"),
+        ("takes tools as text, under another name", "takes tools as `functions`"),
+        ("takes tools under another name", "takes tools as `xml_tools`"),
         ("takes texts only", "Only the simplest arguments"),
         ("forgets the quotes", "Only the simplest arguments"),
         ("shows a call in tags", "how to write calls: glm45 reads it"),
@@ -61,7 +64,11 @@ def test_what_is_peculiar_is_said(peculiarity: str, sentence: str) -> None:
 
 def test_a_template_that_changes_lists_is_warned_about() -> None:
     """vLLM and SGLang refuse it; llama.cpp does not."""
-    for peculiarity in ("changes a list of its own", "leaves the last answer open"):
+    for peculiarity in (
+        "changes a list of its own",
+        "changes a list into JSON before it is made",
+        "leaves the last answer open",
+    ):
         files = ModelFiles(Path("model"), templates={"default": ODD[peculiarity][0]})
         warned = any("vLLM and SGLang refuse" in sentence for sentence in detect_model(files).why)
         assert warned == ("changes a list" in peculiarity)
@@ -150,6 +157,51 @@ def test_engines_go_by_hints_but_do_not_insist_on_them(caplog: pytest.LogCapture
         choose_format(Tokenizer(frozenset({"a"})))
 
 
+def test_instructions_with_a_marker_come_before_calls_without_one() -> None:
+    """Some templates tell the model to write a marker, and show it its earlier calls without."""
+    turn = "{{- m.content }}{%- for c in m.tool_calls or [] %}"
+    turn += """{{- '{"name": "' ~ c.function.name ~ '", "arguments": ' ~ c.function.arguments }}}"""
+    turn += "{%- endfor %}"
+    said = '\\nWrite functools[{"name": [its name], "arguments": [its arguments]}, ...]'
+    tools = "{{- '<|im_start|>system\\n' ~ tools | tojson ~ 'SAID<|im_end|>\\n' }}"
+    silent = detect(template_renderer(frame(turn, tools.replace("SAID", ""))))
+    found = detect(template_renderer(frame(turn, tools.replace("SAID", said))))
+    assert silent.format is not None
+    assert silent.format != "phi4"
+    assert (found.format, found.hinted) == ("phi4", True)
+    assert silent.format in found.formats
+    assert any("tells the model to write phi4's" in sentence for sentence in found.why)
+
+
+def test_a_family_is_known_by_the_words_before_its_tools() -> None:
+    tools = "{{- '<|im_start|>system\\nList of tools: [' ~ tools[0] | tojson ~ ']<|im_end|>\\n' }}"
+    found = detect(template_renderer(frame("{{- m.content }}", tools)))
+    assert (found.format, found.hinted) == ("lfm2", True)
+
+
+@pytest.mark.parametrize(
+    ("turn", "result", "format_name"),
+    [
+        ("<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>", "", "command_r"),
+        ("<|im_start|>assistant", "<|im_start|>user", "hermes"),
+        ("<|im_start|>assistant", "<|im_start|>tool", None),  # anybody's turn would look like this
+        ("<|im_start|>assistant", "", None),
+        ("<|start_header_id|>assistant", "<|start_header_id|>user", None),
+    ],
+)
+def test_tokens_around_turns_tell_where_neither_tools_nor_calls_are_shown(
+    turn: str, result: str, format_name: str | None
+) -> None:
+    text = (
+        "{%- for m in messages %}{%- if m.role == 'tool' %}{{- 'RESULT' and 'RESULT\\n' ~ m.content }}"
+        "{%- elif m.role == 'assistant' %}{{- 'TURN\\n' ~ m.content }}"
+        "{%- else %}{{- '<|user|>' ~ m.content }}{%- endif %}{{- '<|end|>' }}{%- endfor %}"
+    )
+    found = detect(template_renderer(text.replace("RESULT", result).replace("TURN", turn)))
+    assert (found.format, found.hinted) == (format_name, format_name is not None)
+    assert not found.shows_tools
+
+
 # -- where the turn begins and ends ---------------------------------------------------------------
 
 
@@ -176,18 +228,13 @@ def test_a_turn_may_be_written_in_another_way_than_the_prompt_begins_it() -> Non
 OFFICIAL = Path(__file__).parents[3] / "shared" / "corpus" / "templates"
 INDEX = OFFICIAL / "index.json"
 RIGHT = json.loads(INDEX.read_text(encoding="utf-8")) if INDEX.exists() else {}
-#: These show neither tools nor calls: nothing in them tells which format their models write.
-SILENT = {
-    "llamacpp--HuggingFaceTB-SmolLM3-3B.jinja",
-    "sglang--tool_chat_template_c4ai_command_r_v01.jinja",
-}
 
 
 def known(name: str) -> bool:
     return RIGHT[name] is None or RIGHT[name] in list_formats(aliases=True)
 
 
-@pytest.mark.parametrize("name", [name for name in RIGHT if known(name) and name not in SILENT])
+@pytest.mark.parametrize("name", [name for name in RIGHT if known(name)])
 def test_official_templates(name: str) -> None:
     found = detect(template_renderer((OFFICIAL / name).read_text(encoding="utf-8")))
     right = RIGHT[name]

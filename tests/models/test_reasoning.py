@@ -229,6 +229,16 @@ def test_templates_that_refuse_a_switch_are_asked_all_the_same() -> None:
     assert find_reasoning(render) == ShownReasoning(THINK, True, "reasoning_effort", "no_think")
 
 
+def test_a_switch_may_add_to_the_question() -> None:
+    """GLM's `/nothink` stands before the turn. The turn's head is no opener for that."""
+    asks = "~ '<|im_end|>\\n'"
+    assert asks in chat(_PLAIN)
+    text = chat("{{- '\\n' }}" + _THOUGHT + _PLAIN, "{{- '<think></think>' if quiet }}")
+    text = text.replace(asks, f"~ ('/nothink' if quiet else '') {asks}", 1)
+    quiet = "{%- set quiet = enable_thinking is defined and not enable_thinking %}"
+    assert found(quiet + text) == ShownReasoning(THINK, False, "enable_thinking", False)
+
+
 # -- official templates, where they are at hand ---------------------------------------------------
 
 OFFICIAL = Path(__file__).parents[3] / "shared" / "corpus" / "templates"

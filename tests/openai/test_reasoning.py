@@ -142,7 +142,7 @@ def test_thoughts_are_text() -> None:
         ({"reasoning": ("<a>", "")}, "a pair of markers such as"),
         ({"reasoning": 5}, "use True for the format's own style"),
         ({"reasoning": ("a", "ab")}, "The marker 'ab' begins with another one, 'a'"),
-        ({"reasoning": ("…a", "b")}, "The marker '…a' begins with a gap"),
+        ({"reasoning": ("…a", "b")}, "must have text on both sides of every …"),
         ({"in_reasoning": True}, "in_reasoning=True needs a style of reasoning"),
         (
             {"reasoning": False, "in_reasoning": True},

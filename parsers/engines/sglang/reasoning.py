@@ -25,14 +25,14 @@ from sglang.srt.parser.reasoning_parser import (
 )
 
 from ...core.format import Format
+from ...core.literals import GAP, without_optional
 from ...core.parser import EventParser
-from ...core.reasoning import GAP, ReasoningStyle
+from ...core.reasoning import ReasoningStyle
 from ...events import CallStart, Content, Event, Reasoning
 from ...formats import get_format
-from ...formats.parser import text_only
 from ...openai.constrain import reading_format
 from ...openai.request import Request, read_parts
-from ..thinking import Markers, find_style, styles, switched
+from ..thinking import Markers, find_style, styles, switched, text_format
 from .handover import hand_over
 from .stream import AsText
 
@@ -59,9 +59,11 @@ log = logging.getLogger("sglang.srt.toolwire")
 
 
 class ReasoningDetector(BaseReasoningFormatDetector):  # type: ignore[misc]
-    """Reads thoughts in `style`, which the class of each style sets."""
+    """Reads thoughts in `style`, which the class of each style sets; `text_format` reads an answer where
+    nobody asks for calls."""
 
     style: ReasoningStyle
+    text_format: Format
 
     def __init__(
         self,
@@ -99,19 +101,29 @@ class ReasoningDetector(BaseReasoningFormatDetector):  # type: ignore[misc]
         format, tools = self._calls()
         asked = getattr(self.request, "chat_template_kwargs", None)
         inside = self._inside and switched(asked) is not False
+        if self.text_format.channels is not None:
+            inside = False  # a channel is for the model to open
         self._parser = EventParser(format, tools, self.style, inside)
         return self._parser
 
     def _calls(self) -> tuple[Format, Any]:
         """The format to read calls in, and the tools; none but text where nobody asks for calls."""
-        name = _tool_format() if self._reads_calls else None
+        name = self.tool_format() if self._reads_calls else None
         if name is None:
-            return text_only("json"), None
+            return self.text_format, None
         self._hands_over = True
         if self.request is None:
             return get_format(name), None
         request = _read(self.request)
         return reading_format(name, request), request.tools
+
+    def tool_format(self) -> str | None:
+        """The format of the server's tool call parser; None where that is not toolwire's."""
+        try:
+            name = import_module("sglang.srt.runtime_context").get_serving().tool_call_parser
+        except ValueError:  # no server runs in this process
+            return None
+        return getattr(FunctionCallParser.ToolCallParserEnum.get(name), "toolwire_format", None)
 
     def _feed(self, text: str) -> list[Event]:
         try:
@@ -187,16 +199,7 @@ def _text(events: Iterable[Event]) -> str:
 
 def _plain(spellings: Sequence[str]) -> str:
     """The first of these that has no gap."""
-    return next((spelling for spelling in spellings if GAP not in spelling), "")
-
-
-def _tool_format() -> str | None:
-    """The format of the server's tool call parser; None where that is not toolwire's."""
-    try:
-        name = import_module("sglang.srt.runtime_context").get_serving().tool_call_parser
-    except ValueError:  # no server runs in this process
-        return None
-    return getattr(FunctionCallParser.ToolCallParserEnum.get(name), "toolwire_format", None)
+    return next((s for s in map(without_optional, spellings) if GAP not in s), "")
 
 
 def _read(request: Any) -> Request:
@@ -214,6 +217,7 @@ def reasoning_class(name: str) -> type[ReasoningDetector]:
         "__module__": __name__,
         "__doc__": f"Reads thoughts in the style {name}.",
         "style": find_style(name),
+        "text_format": text_format(name),
     }
     return type(PREFIX + name, (ReasoningDetector,), members)
 

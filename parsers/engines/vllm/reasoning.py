@@ -18,13 +18,15 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ...core.format import Format
+from ...core.literals import GAP, without_optional
 from ...core.parser import EventParser
-from ...core.reasoning import GAP, ReasoningStyle
+from ...core.reasoning import ReasoningStyle
 from ...events import Content, Event
-from ...formats.parser import text_only
 from ...openai.message import collect
-from ..thinking import find_style, switched
+from ..thinking import find_style, switched, text_format
 from . import api as vllm_api
+from .prompts import hand_prompts_on
 from .token_markers import TokenMarkers
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ class ReasoningAdapter:
     """The methods vLLM calls. `reasoning_class` puts vLLM's own ReasoningParser behind it."""
 
     style: ReasoningStyle
+    text_format: Format  # what reads an answer where nobody asks for calls
     model_tokenizer: Any
     _api: vllm_api.VllmApi
     _known: TokenMarkers | None = None  # of the tokenizer that was asked for last
@@ -98,7 +101,7 @@ class ReasoningAdapter:
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
         """Whether these tokens, a prompt's at first, end behind thoughts, or where none will come."""
         self.asked = True
-        inside = self._markers.ends_inside(input_ids)
+        inside = self._ends_inside(input_ids)
         if not self._prompt_known:
             self._prompt, self._prompt_known = inside, True
         if inside is not None:
@@ -119,7 +122,15 @@ class ReasoningAdapter:
         return self._markers.count(token_ids, self._prompt if self._prompt_known else None)
 
     def adjust_initial_state_from_prompt(self, prompt_token_ids: Sequence[int]) -> None:
-        self._prompt, self._prompt_known = self._markers.ends_inside(prompt_token_ids), True
+        self.hear_prompt(prompt_token_ids)
+
+    def hear_prompt(self, prompt_token_ids: Sequence[int]) -> None:
+        """Whether thoughts are open where the answer begins."""
+        self._prompt, self._prompt_known = self._ends_inside(prompt_token_ids), True
+
+    def _ends_inside(self, ids: Sequence[int]) -> bool | None:
+        """A prompt opens no channel: that is for the model to do."""
+        return None if self.text_format.channels is not None else self._markers.ends_inside(ids)
 
     # -- a whole answer -----------------------------------------------------------------------
 
@@ -134,7 +145,7 @@ class ReasoningAdapter:
         return message.reasoning, message.content
 
     def _whole_begins_inside(self, text: str, request: Any) -> bool:
-        """vLLM shows the prompt to the parser of a request's first choice, and to no other."""
+        """Before 0.32 vLLM shows the prompt to the parser of a request's first choice only."""
         kind = type(self)
         if self._prompt_known:
             kind._answered = (weakref.ref(request), self._prompt)
@@ -150,7 +161,7 @@ class ReasoningAdapter:
         return self._thinking is True and not self.style.special
 
     def _text_parser(self, inside: bool) -> EventParser:
-        return EventParser(text_only("json"), None, self.style, inside)
+        return EventParser(self.text_format, None, self.style, inside)
 
     # -- a stream -----------------------------------------------------------------------------
 
@@ -194,17 +205,19 @@ class ReasoningAdapter:
 
 def _plain(spellings: Sequence[str]) -> str | None:
     """The first of these that has no gap."""
-    return next((spelling for spelling in spellings if GAP not in spelling), None)
+    return next((s for s in map(without_optional, spellings) if GAP not in s), None)
 
 
 @cache
 def reasoning_class(name: str) -> Any:
     """The ReasoningParser class of a style. `find_style` says so where there is none of that name."""
     api = vllm_api.load()
+    hand_prompts_on()
     members = {
         "__module__": __name__,
         "__doc__": f"Reads thoughts in the style {name}.",
         "style": find_style(name),
+        "text_format": text_format(name),
         "_api": api,
     }
     return type(PREFIX + name, (ReasoningAdapter, api.ReasoningParser), members)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...core.reasoning import GAP, ReasoningStyle
+from ...core.literals import GAP, without_optional
+from ...core.reasoning import ReasoningStyle
 from ..thinking import Markers
 
 #: How many tokens what stands in a marker's gap may take.
@@ -24,8 +25,9 @@ class TokenMarkers:
         self.text = Markers(style)
         self.tokenizer = tokenizer
         vocabulary = tokenizer.get_vocab()
-        self._opens = frozenset(vocabulary[s] for s in style.open if s in vocabulary)
-        self._closes = frozenset(vocabulary[s] for s in style.close if s in vocabulary)
+        opens, closes = map(without_optional, style.open), map(without_optional, style.close)
+        self._opens = frozenset(vocabulary[s] for s in opens if s in vocabulary)
+        self._closes = frozenset(vocabulary[s] for s in closes if s in vocabulary)
         self._all_tokens = all(s in vocabulary for s in (*style.open, *style.close))
         # A token is a byte at least.
         self._span = max((len(s.encode()) for s in style.close), default=0)

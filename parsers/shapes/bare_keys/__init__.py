@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ...core.format import Format
 from ...core.layout import Layout
 from ...core.samples import Call, Inferred, Sample
-from ...core.shape import Piece, Shape, refuse_suffix
+from ...core.shape import Piece, Shape, refuse_gap
 from ...schema.tools import Tool
 from ..grammar import text_up_to_end
 from ..json_calls import JsonCalls
@@ -30,8 +30,8 @@ class BareKeys(Shape):
     drift: JsonCalls = field(default_factory=JsonCalls)
 
     def __post_init__(self) -> None:
-        refuse_suffix("BareKeys.quote", self.quote)
-        refuse_suffix("BareKeys.prefix", self.prefix)
+        refuse_gap("BareKeys.quote", self.quote)
+        refuse_gap("BareKeys.prefix", self.prefix)
 
     def read(self) -> BareKeysReader:
         return BareKeysReader(self)

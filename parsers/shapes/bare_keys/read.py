@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
+from ...core.dialects import Dialect
+from ...core.driver import Run
 from ...core.literals import Literals
-from ...core.loose import Dialect, LooseReader
+from ...core.loose import LooseReader
 from ...core.names import read_word
+from ...core.shape_reader import CALL, NOTHING, Outcome, ShapeReader
 from ...core.window import Step, Window
 from ..json_calls.read import JsonCallsReader
 

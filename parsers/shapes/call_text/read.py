@@ -11,20 +11,18 @@ markup and its calls are calls.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from ...core.callargs import CallArguments, arguments_begin
-from ...core.driver import Run, ShapeReader
-from ...core.format import Format
+from ...core.context import Context
+from ...core.dialects import Dialect
+from ...core.driver import Run
 from ...core.literals import MOST_REPEATS
-from ...core.loose import Dialect
 from ...core.names import ASCII, IN_NAME, LONGEST, in_name, may_begin_name, word_ahead
-from ...core.reasoning import ReasoningStyle
+from ...core.shape_reader import ShapeReader
 from ...core.triggers import MARKERS, THOUGHT
-from ...core.window import Step, Window
+from ...core.window import Step
 from ...events import Content, Event
-from ...schema.tools import Tool
 from .repeats import Repeats
 
 _DIALECT: Final = Dialect()
@@ -43,36 +41,25 @@ _LONGEST_FENCE_LINE: Final = 100
 class CallTextReader(ShapeReader):
     """Where in a text a call may stand, only `TextRun` knows: it reads by itself."""
 
-    def run(
-        self,
-        format: Format,
-        tools: Mapping[str, Tool] | None,
-        window: Window,
-        style: ReasoningStyle | None,
-    ) -> Run:
-        return TextRun(format, tools, window, style)
+    def own_run(self, context: Context) -> Run:
+        return TextRun(context)
 
 
 class TextRun(Run):
     """One message being read as text with calls in it."""
 
-    def __init__(
-        self,
-        format: Format,
-        tools: Mapping[str, Tool] | None,
-        window: Window,
-        style: ReasoningStyle | None,
-    ) -> None:
-        super().__init__(format, tools, window, style)
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
         self._block.begin()  # all of the message
         self._lines_count = True
         self._repeats = Repeats()
         self._earlier = self._repeats  # those before a trial
-        self._marked = style is not None
+        self._marked = context.style is not None
         self._before = ""  # the character before the window
         self._code = 0  # backticks that opened the inline code at hand
         self._fence = 0  # backticks that opened the fenced block at hand
         self._fence_of_calls = False
+        tools = context.tools
         names = tools or {}
         self._initials = frozenset(name[:1] for name in names)
         self._longest = max(map(len, names), default=0) if tools else LONGEST

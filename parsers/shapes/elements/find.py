@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from ...core.context import Context
+from ...core.driver import Run
 from ...core.format import Format
 from ...core.samples import Call
 from ...core.window import Window
@@ -33,7 +35,7 @@ def find(kind: type[Elements], text: str, tools: Mapping[str, Tool] | None) -> I
 def _events(spec: Format, text: str, tools: Mapping[str, Tool] | None) -> list[Event]:
     """All that is in a text. (A parser would read the tools anew.)"""
     window = Window()
-    run = spec.reading.run(spec, tools, window, None)
+    run = Run(Context(spec, tools, window))
     steps = run.main(False)
     next(steps)
     window.push(text)

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
+from ...core.driver import Run
 from ...core.jsontext import read_arguments
 from ...core.literals import Literals
 from ...core.object_builder import TextValue
 from ...core.outgoing import Outgoing
+from ...core.shape_reader import CALL, NOTHING, Outcome, ShapeReader
 from ...core.sinks import Pieces, Sink
 from ...core.window import FastPath, Step, Window
 from ...schema.kinds import JSON_TYPES, Kind, encode, json_type

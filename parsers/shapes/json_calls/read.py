@@ -17,9 +17,11 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from ...core.block import MARKER
-from ...core.driver import CALL, NOTHING, OTHER, Outcome, Run, ShapeReader
+from ...core.dialects import Dialect
+from ...core.driver import Run
 from ...core.jsontext import IGNORE, VALUE_START, read_arguments, read_key, read_name, read_value
-from ...core.loose import Dialect, LooseReader
+from ...core.loose import LooseReader
+from ...core.shape_reader import CALL, NOTHING, OTHER, Outcome, ShapeReader
 from ...core.sinks import Pieces, Sink
 from ...core.window import Step, Window
 from ...core.words import literal

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...core.samples import Call, Inferred, Sample
-from ...core.shape import Shape, check_spellings, refuse_suffix
+from ...core.shape import Shape, check_spellings, refuse_gap
 from ...schema.tools import Tool
 from ..json_arguments import JsonArguments
 from ..json_calls import JsonCalls
@@ -27,7 +27,7 @@ class Labels(JsonArguments, Shape):
 
     def __post_init__(self) -> None:
         check_spellings(self)
-        refuse_suffix("Labels", self.name_label, *self.argument_labels)
+        refuse_gap("Labels", self.name_label, *self.argument_labels)
 
     def read(self) -> LabelsReader:
         return LabelsReader(self)

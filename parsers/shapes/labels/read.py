@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
+from ...core.driver import Run
 from ...core.jsontext import VALUE_START, read_arguments
 from ...core.literals import Literals
+from ...core.shape_reader import CALL, NOTHING, Outcome, ShapeReader
 from ...core.sinks import Pieces
 from ...core.window import Step, Window
 from ..json_calls.read import KNOWN_KEYS, JsonCallsReader

@@ -13,10 +13,11 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
+from ...core.driver import Run
 from ...core.jsontext import VALUE_START, read_arguments
 from ...core.literals import Literals
 from ...core.names import Word, is_in_word, read_word, word_before
+from ...core.shape_reader import CALL, NOTHING, Outcome, ShapeReader
 from ...core.sinks import Pieces
 from ...core.window import Matches, Step, Window
 from ...schema.tools import Tool

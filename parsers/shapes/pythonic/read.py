@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ...core.callargs import CallArguments, arguments_begin
-from ...core.driver import CALL, NOTHING, OTHER, Outcome, Run, ShapeReader
-from ...core.loose import Dialect, LooseReader
+from ...core.dialects import Dialect
+from ...core.driver import Run
+from ...core.loose import LooseReader
 from ...core.names import in_name, may_begin_name, word_ahead
+from ...core.shape_reader import CALL, NOTHING, OTHER, Outcome, ShapeReader
 from ...core.window import Step, Window
 from ..json_calls.read import JsonCallsReader
 

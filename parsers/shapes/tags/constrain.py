@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.format import Format
 from ...core.layout import TypeMark
-from ...core.literals import SUFFIX
+from ...core.literals import before_gap
 from ...core.shape import Piece
 from ..grammar import (
     Parameters,
@@ -77,4 +77,4 @@ def _literals(format: Format) -> list[str]:
     around = [s for wrapper in format.wrappers for s in wrapper.open + wrapper.close]
     parameter = (*shape.parameter.begin, *shape.parameter_close)
     literals = [*around, *shape.heads, *shape.close, *parameter]
-    return list(dict.fromkeys(literal.partition(SUFFIX)[0] for literal in literals))
+    return list(dict.fromkeys(map(before_gap, literals)))

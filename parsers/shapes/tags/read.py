@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...core.driver import CALL, NOTHING, Outcome, Run, ShapeReader
+from ...core.driver import Run
 from ...core.jsontext import read_arguments
 from ...core.literals import Literals
 from ...core.names import is_in_word, read_word
+from ...core.shape_reader import CALL, NOTHING, Outcome, ShapeReader
 from ...core.window import Step, Window
 from ..json_calls.read import JsonCallsReader
 from .opening_tags import NoTag, Opening, OpeningTag

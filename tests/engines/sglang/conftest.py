@@ -21,6 +21,7 @@ from readme_blocks import pasted
 HERE = Path(__file__).resolve().parent
 PLUGINS = (HERE / "plugins", HERE.parent / "plugins")
 sys.path.append(str(PLUGINS[0]))  # a request names what is in it
+PYTHONPATH = os.pathsep.join(filter(None, [*map(str, PLUGINS), os.environ.get("PYTHONPATH")]))
 COMMAND = [sys.executable, "-m", "sglang.launch_server"]
 FLAGS = [
     *("--served-model-name", MODEL, "--device", "cpu", "--dtype", "float32"),
@@ -54,11 +55,20 @@ def serve(model: Path, log: Path) -> EngineServer:
     All it writes is scripted or forced, so a few of the model's layers will do. They babble, which a
     grammar has to put up with, too.
     """
-    path = os.pathsep.join(filter(None, [*map(str, PLUGINS), os.environ.get("PYTHONPATH")]))
     flags = ["--tool-call-parser", "switching", "--chat-template", template("chatml-hermes")]
     flags += ["--json-model-override-args", json.dumps({"num_hidden_layers": LAYERS})]
     flags += ["--enable-custom-logit-processor"]
-    return start(model, log, *flags, PYTHONPATH=path)
+    return start(model, log, *flags, PYTHONPATH=PYTHONPATH)
+
+
+def serve_echoes(model: Path, log: Path) -> EngineServer:
+    """Both parsers are toolwire's; each request says their format and style, and the model says what the
+    user has said. One layer will do for that."""
+    flags = ["--tool-call-parser", "switching", "--reasoning-parser", "switching"]
+    flags += ["--chat-template", str(HERE.parent / "plugins" / "prefilled.jinja")]
+    flags += ["--json-model-override-args", json.dumps({"num_hidden_layers": 1})]
+    flags += ["--enable-custom-logit-processor"]
+    return start(model, log, *flags, PYTHONPATH=PYTHONPATH, ECHO="1")
 
 
 def serve_plainly(model: Path, log: Path) -> EngineServer:
@@ -100,6 +110,7 @@ SERVERS = {
     "server": (serve, "plain_model"),
     "plain_server": (serve_plainly, "model"),
     "thinking_server": (serve_thoughts, "model"),
+    "switching_server": (serve_echoes, "model"),
 }
 
 
@@ -119,6 +130,7 @@ def plans(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 plain_server = running("plain_server")
 thinking_server = running("thinking_server")
+switching_server = running("switching_server")
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ import httpx
 import psutil
 import pytest
 from engine_cases import ADD_ONE_TWO, ONE_TWO, TOOLS
-from engine_client import MODEL, Asker, thoughts_and_answer
+from engine_client import MODEL, Asker, chat, chat_stream
 from engine_server import EngineServer
 from openai import AsyncOpenAI
 from sglang_asking import job, required, scripted
@@ -98,7 +98,8 @@ def test_the_endpoint_that_only_parses(plain_server: EngineServer) -> None:
 
 def asked(stream: bool, **more: Any) -> Any:
     request = {"model": MODEL, "tools": TOOLS, "temperature": 0, **more}
-    return lambda client: thoughts_and_answer(client, QUESTION, stream, **request)
+    way = chat_stream if stream else chat
+    return lambda client: way(client, QUESTION, **request)
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -106,8 +107,9 @@ def test_calls_after_thoughts(stream: bool, plain_asker: Asker) -> None:
     """What the model thinks is no call, and what comes after its thoughts is read as ever."""
     thoughts = "I write add(1, 2) or so."
     text = f"<think>\n{thoughts}\n</think>\n\n{TEXT}"
-    (got,) = plain_asker.all([asked(stream, extra_body=scripted(text))])
-    assert (got[0].strip(), got[1].strip(), got[2]) == (thoughts, "Sure.", [("add", ONE_TWO)])
+    ((got,),) = plain_asker.all([asked(stream, extra_body=scripted(text))])
+    assert ((got.reasoning or "").strip(), (got.content or "").strip()) == (thoughts, "Sure.")
+    assert got.calls == [("add", ONE_TWO)]
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -116,9 +118,9 @@ def test_a_forced_call_after_thoughts(stream: bool, plain_asker: Asker, model: P
     end = Tokenizer.from_file(str(model / "tokenizer.json")).token_to_id("</think>")
     forced = {**required("chat"), "tools": TOOLS[:1], "max_tokens": 100, "logit_bias": {end: 100}}
     forced["extra_body"] = {"chat_template_kwargs": {"enable_thinking": True}}
-    (got,) = plain_asker.all([asked(stream, **forced)])
-    thoughts, content, ((name, arguments),) = got
-    assert (thoughts, content, name) == ("", "", "add")
+    ((got,),) = plain_asker.all([asked(stream, **forced)])
+    ((name, arguments),) = got.calls
+    assert (got.reasoning or "", got.content or "", name) == ("", "", "add")
     assert {key: type(value) for key, value in json.loads(arguments).items()} == {
         "a": int,
         "b": int,

@@ -1,34 +1,33 @@
-"""A real server with one of toolwire's reasoning parsers in front of one of its tool call parsers."""
+"""A real server as a user starts it: one of toolwire's reasoning parsers in front of one of its tool
+call parsers. Every style and way of calling is in `test_served`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from engine_cases import TOOLS
-from engine_client import MODEL, Asker, thoughts_and_answer
+from engine_cases import ADD_ONE_TWO, ONE_TWO, TOOLS
+from engine_client import MODEL, Answer, Asker, chat, chat_stream
 from engine_server import EngineServer
 from sglang_asking import scripted
-from shared_reasoning import SERVED
 
 QUESTION = [{"role": "user", "content": "Go."}]
+CALL = ("add", ONE_TWO)
+BETWEEN = f"<think>One.</think>\n\n{ADD_ONE_TWO}\n<think>Two.</think>\n{ADD_ONE_TWO}"
 
 
-def asked(stream: bool, text: str, **more: Any) -> Any:
+def asked(server: EngineServer, text: str, **more: Any) -> list[Answer]:
     request = {"model": MODEL, "temperature": 0, "extra_body": scripted(text), **more}
-    return lambda client: thoughts_and_answer(client, QUESTION, stream, **request)
+    jobs = [lambda client, way=way: way(client, QUESTION, **request) for way in (chat, chat_stream)]
+    return [answer for (answer,) in Asker(server.url).all(jobs)]
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_thoughts_and_calls(stream: bool, thinking_server: EngineServer) -> None:
-    jobs = [asked(stream, text, tools=TOOLS) for text, _ in SERVED.values()]
-    got = Asker(thinking_server.url).all(jobs)
-    assert dict(zip(SERVED, got, strict=True)) == {name: end for name, (_, end) in SERVED.items()}
+def test_thoughts_between_calls(thinking_server: EngineServer) -> None:
+    for got in asked(thinking_server, BETWEEN, tools=TOOLS):
+        assert (got.reasoning, got.content, got.calls) == ("One.Two.", None, [CALL, CALL])
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_a_request_without_tools(stream: bool, thinking_server: EngineServer) -> None:
+def test_a_request_without_tools(thinking_server: EngineServer) -> None:
     """`<think>` is a special token of this model: SGLang would leave it out of the text."""
     text = "<think>Hm.</think>\n\nYes.<think>Well.</think> No."
-    (got,) = Asker(thinking_server.url).all([asked(stream, text)])
-    assert got == ("Hm.Well.", "Yes.No.", [])
+    for got in asked(thinking_server, text):
+        assert (got.reasoning, got.content, got.calls) == ("Hm.Well.", "Yes.No.", [])

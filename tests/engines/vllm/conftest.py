@@ -30,6 +30,7 @@ def plans(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Servers:
 real_server = running("real_server")
 file_server = running("file_server")
 thinking_server = running("thinking_server")
+switching_server = running("switching_server")
 gateway_server = running("gateway_server")
 parserless_server = running("parserless_server")
 mismatched_server = running("mismatched_server")

@@ -1,66 +1,48 @@
-"""A real server with one of toolwire's reasoning parsers in front of one of its tool parsers."""
+"""A real server as a user starts it from a checkout: one of toolwire's reasoning parsers in front of one
+of its tool parsers. Every style and way of calling is in `test_served`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import httpx
 import pytest
+from anthropic import Anthropic
 from engine_cases import ADD, ADD_ONE_TWO, ONE_TWO, TOOLS
-from engine_client import MODEL, WAYS, Asker, body, thoughts_and_answer
+from engine_client import MODEL, Answer, Asker, body
 from engine_server import EngineServer
-from shared_reasoning import CALL, SERVED
+from messages_client import ALL_WAYS, anthropic_tool
 from tokenizers import Tokenizer
 
 QUESTION = [{"role": "user", "content": "Go."}]
+CALL = ("add", ONE_TWO)
+BETWEEN = f"<think>One.</think>\n\n{ADD_ONE_TWO}\n<think>Two.</think>\n{ADD_ONE_TWO}"
 
 
 @pytest.fixture
-def asked(tokenizer: Tokenizer) -> Any:
-    def ask(stream: bool, text: str, tools: Any = TOOLS, **more: Any) -> Any:
+def ask(tokenizer: Tokenizer, thinking_server: EngineServer) -> Any:
+    """The answers to one text in every way."""
+
+    def asked(text: str, **more: Any) -> dict[str, Answer]:
         script = tokenizer.encode(text, add_special_tokens=False).ids
-        request = body(tools, script, **more)
-        if not tools:
-            del request["tools"]  # vLLM refuses an empty list
-        return lambda client: thoughts_and_answer(client, QUESTION, stream, **request)
+        request = body(TOOLS, script, **more)
+        jobs = [
+            lambda client, way=way: way(client, QUESTION, **request) for way in ALL_WAYS.values()
+        ]
+        got = Asker(thinking_server.url).all(jobs)
+        return {name: answer for name, (answer,) in zip(ALL_WAYS, got, strict=True)}
 
-    return ask
-
-
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_thoughts_and_calls(stream: bool, asked: Any, thinking_server: EngineServer) -> None:
-    jobs = [asked(stream, text) for text, _ in SERVED.values()]
-    got = Asker(thinking_server.url).all(jobs)
-    assert dict(zip(SERVED, got, strict=True)) == {name: end for name, (_, end) in SERVED.items()}
+    return asked
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_a_request_without_tools(stream: bool, asked: Any, thinking_server: EngineServer) -> None:
-    """`<think>` is a special token of this model: vLLM would leave it out of the text."""
-    text = "<think>Hm.</think>\n\nYes.<think>Well.</think> No."
-    (got,) = Asker(thinking_server.url).all([asked(stream, text, tools=[])])
-    assert got == ("Hm.Well.", "Yes.No.", [])
+def test_thoughts_between_calls(ask: Any) -> None:
+    for way, got in ask(BETWEEN).items():
+        assert (got.reasoning, got.content) == ("One.Two.", None), way
+        assert got.calls == [CALL, CALL], way
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_a_forced_call_after_thoughts(
-    stream: bool, asked: Any, thinking_server: EngineServer
-) -> None:
-    """The grammar begins where the thoughts end: it would not allow them."""
-    text = f"<think>Let me see.</think>{ADD_ONE_TWO}"
-    (got,) = Asker(thinking_server.url).all([asked(stream, text, [ADD], tool_choice="required")])
-    assert got == ("Let me see.", "", [CALL])
-
-
-def test_responses(tokenizer: Tokenizer, thinking_server: EngineServer) -> None:
-    text, (_, content, calls) = SERVED["between"]
-    script = tokenizer.encode(text, add_special_tokens=False).ids
-    jobs = [
-        lambda client, way=way: WAYS[way](client, QUESTION, **body(TOOLS, script))
-        for way in ("responses", "responses-stream")
-    ]
-    for (answer,) in Asker(thinking_server.url).all(jobs):
-        assert (answer.content or "", answer.calls) == (content, calls)
+def test_our_template_closes_the_block_where_thinking_is_off(ask: Any) -> None:
+    for way, got in ask(f"Well.\n{ADD_ONE_TWO}", template={"enable_thinking": False}).items():
+        assert (got.reasoning, got.content, got.calls) == (None, "Well.", [CALL]), way
 
 
 def test_a_cut_call_does_not_cost_the_answer(
@@ -68,17 +50,13 @@ def test_a_cut_call_does_not_cost_the_answer(
 ) -> None:
     """Anthropic's Messages, not streamed: vLLM decodes the arguments, and would answer with 400."""
     script = tokenizer.encode(f"<think>Hm.</think>Well.\n{ADD_ONE_TWO}").ids
-    limit = len(tokenizer.encode(f"<think>Hm.</think>Well.\n{ADD_ONE_TWO}").ids) - 8
-    function = ADD["function"]
-    tool = {"name": function["name"], "input_schema": function["parameters"]}
-    request = {"model": MODEL, "messages": QUESTION, "tools": [tool], "max_tokens": limit}
-    got = httpx.post(
-        f"{thinking_server.url}/v1/messages",
-        json={**request, "vllm_xargs": {"script": script}},
-        timeout=600,
-    )
-    assert got.status_code == 200, got.text
-    answer = got.json()
-    assert [part["type"] for part in answer["content"]] == ["thinking", "text"]
-    assert (answer["content"][1]["text"], answer["stop_reason"]) == ("Well.", "max_tokens")
-    assert ONE_TWO not in got.text
+    with Anthropic(base_url=thinking_server.url, api_key="none", timeout=600) as client:
+        got = client.messages.create(
+            model=MODEL,
+            messages=QUESTION,
+            tools=[anthropic_tool(ADD["function"])],
+            max_tokens=len(script) - 8,
+            extra_body={"vllm_xargs": {"script": script}},
+        )
+    assert [part.type for part in got.content] == ["thinking", "text"]
+    assert (got.content[1].text, got.stop_reason) == ("Well.", "max_tokens")

@@ -136,6 +136,16 @@ SERVERS = {
         ),
         NO_ENTRY_POINTS,
     ),
+    # Both parsers are toolwire's, by its entry point; each request says their style and format, and what
+    # the prompt has written of the answer.
+    "switching_server": Plan(
+        (
+            *("--tool-parser-plugin", "switching_thoughts", *parser("switching"), *SCRIPTED),
+            *("--reasoning-parser-plugin", "switching_thoughts", "--reasoning-parser", "switching"),
+            *("--chat-template", str(HERE.parent / "plugins" / "prefilled.jinja")),
+        ),
+        UNCHECKED,
+    ),
     # The README's own command (parser and template), and with it the gateway inside vLLM; every call
     # is held to its schema.
     "gateway_server": Plan(

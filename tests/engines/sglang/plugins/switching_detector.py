@@ -2,7 +2,8 @@
 
 A server has one tool call parser, and the tests need many. Neither can every endpoint be told what
 the model is to write. So a request's last tool says both: its name is `use_<format>`, and its
-description is the text, or nothing where the model may write what it likes.
+description is the text, or nothing where the model may write what it likes. `use_<format>--<style>`
+names a style of reasoning, too (`switching_thoughts`).
 
 `untold` is a format of a user's own that does not say how its calls are laid out, so no grammar can be
 made for it.
@@ -26,6 +27,13 @@ def register() -> None:
     FunctionCallParser.ToolCallParserEnum["switching"] = Switching
 
 
+def asked_for(tool: str) -> tuple[str, str]:
+    """The format and the style that a tool's name asks for; no style where nobody is to think."""
+    assert tool.startswith(PREFIX), "a test forgot to say the format"
+    format, _, style = tool.removeprefix(PREFIX).partition("--")
+    return format, style
+
+
 class Switching(Detector):
     """toolwire's detector, of the format that the request asks for."""
 
@@ -34,8 +42,7 @@ class Switching(Detector):
     def _switch(self, tools: Any) -> list[Any]:
         """Takes the last tool's word; gives the others."""
         *others, last = tools
-        assert last.function.name.startswith(PREFIX), "a test forgot to say the format"
-        self.toolwire_format = last.function.name.removeprefix(PREFIX)
+        self.toolwire_format, _ = asked_for(last.function.name)
         return others
 
     def detect_and_parse(self, text: str, tools: Any) -> Any:
