@@ -20,7 +20,8 @@ sys.path.append(str(HERE / "plugins"))  # what the tests and the engines have in
 #: These have tests, or assertions that tests call: a failure is told in full.
 pytest.register_assert_rewrite(
     *("benchmark_checks", "engine_process", "forced_calls"),
-    *("shared_contract", "shared_reasoning", "shared_registration", "shared_served"),
+    *("shared_contract", "shared_reasoning", "shared_records", "shared_registration"),
+    "shared_served",
     "shared_user_formats",
 )
 

@@ -140,7 +140,9 @@ def of_this_round(names: list[str], request: dict[str, Any]) -> str:
     rounds = 0
     for message in request.get("messages", ()):
         text = message.get("content") or ""
-        calls = message["role"] == "assistant" and (message.get("tool_calls") or "<tool_call>" in text)
+        calls = message["role"] == "assistant" and (
+            message.get("tool_calls") or "<tool_call>" in text
+        )
         told = message["role"] == "user" and "<tool_response>" not in text
         rounds = 0 if told else rounds + bool(calls)
     return names[min(rounds, len(names) - 1)]
