@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..core.channels import Channels
 from ..core.format import Format, Wrapper
 from ..core.layout import Layout
 from ..shapes import JsonCalls, NamedJson, Tag, Tags
 
+_HARMONY = Channels(
+    tokens=("<|start|>", "<|channel|>", "<|constrain|>"),
+    body=("<|message|>",),
+    end=("<|end|>", "<|call|>", "<|return|>"),
+    thought=("<|channel|>analysis",),
+    recipient="to=",
+    readers=("user", "assistant", "all"),
+    prefix="functions.",
+    name_in_header=True,
+    thought_begin="<|channel|>analysis<|message|>",
+    thought_end="<|end|><|start|>assistant",
+    built_in=("python", "browser", "container"),
+)
+
 HARMONY = Format(
     name="harmony",
     shape=NamedJson(),
-    channels=Channels(
-        tokens=("<|start|>", "<|channel|>", "<|constrain|>"),
-        body=("<|message|>",),
-        end=("<|end|>", "<|call|>", "<|return|>"),
-        thought=("<|channel|>analysis",),
-        recipient="to=",
-        readers=("user", "assistant", "all"),
-        prefix="functions.",
-        name_in_header=True,
-        thought_begin="<|channel|>analysis<|message|>",
-        thought_end="<|end|><|start|>assistant",
-        built_in=("python", "browser", "container"),
-    ),
+    channels=_HARMONY,
     aliases=("openai", "gpt_oss"),
     models="gpt-oss",
     family="gpt-oss",
@@ -45,17 +49,7 @@ BEAM = Format(
         parameter_close=("</rfl:parameter>",),
         value_on_own_lines=True,
     ),
-    channels=Channels(
-        tokens=("<|start|>", "<|channel|>", "<|constrain|>"),
-        body=("<|message|>",),
-        end=("<|end|>", "<|call|>", "<|return|>"),
-        thought=("<|channel|>analysis",),
-        recipient="to=",
-        readers=("user", "assistant", "all"),
-        name_in_header=True,
-        thought_begin="<|channel|>analysis<|message|>",
-        thought_end="<|end|><|start|>assistant",
-    ),
+    channels=replace(_HARMONY, prefix="", built_in=()),
     models="Beam",
     family="Beam",
     year=2026,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..core.format import Format, Wrapper
+from ..core.format import COMMON_ENDS, Format, Wrapper
 from ..core.layout import CallId, Layout
 from ..core.reasoning import ReasoningStyle
 from ..shapes import JsonCalls
@@ -88,6 +88,7 @@ LONGCAT = replace(
     aliases=(),
     models="LongCat Flash",
     family="LongCat",
+    end_of_turn=(*COMMON_ENDS, "</longcat_s>"),
     year=2025,
     layout=_object(
         call_begin="<longcat_tool_call>", call_end="</longcat_tool_call>", separator="\n"
@@ -144,6 +145,7 @@ GIGACHAT3 = Format(
     ),
     models="GigaChat 3 and 3.1",
     family="GigaChat",
+    end_of_turn=(*COMMON_ENDS, "<|message_sep|>", "</s>"),
     year=2025,
     layout=_object(call_begin="<|function_call|>"),
 )
@@ -166,6 +168,7 @@ JAMBA = Format(
     aliases=("minimax_m1",),
     models="Jamba 1.5 and 1.6, MiniMax M1",
     family="Jamba",
+    end_of_turn=(*COMMON_ENDS, "<|eom|>", "<end_of_sentence>"),
     year=2024,
     layout=_array("<tool_calls>", "</tool_calls>"),
 )
@@ -176,6 +179,7 @@ HUNYUAN = replace(
     aliases=("hunyuan_a13b",),
     models="Hunyuan A13B",
     family="Hunyuan",
+    end_of_turn=(*COMMON_ENDS, "<|eos|>"),
     year=2025,
     reasoning=ReasoningStyle("hunyuan_a13b"),
 )
@@ -205,6 +209,7 @@ NEMOTRON = Format(
     wrappers=(Wrapper(("<TOOLCALL>",), ("</TOOLCALL>",)),),
     models="Nemotron Nano v2, Llama Nemotron",
     family="Nemotron",
+    end_of_turn=(*COMMON_ENDS, "<SPECIAL_12>"),
     year=2025,
     layout=_array("<TOOLCALL>", "</TOOLCALL>"),
 )
@@ -227,6 +232,7 @@ COHERE = Format(
     aliases=("command", "cohere_command3", "cohere_command4"),
     models="Cohere Command A, R7B and 4",
     family="Cohere",
+    end_of_turn=(*COMMON_ENDS, "<|END_OF_TURN_TOKEN|>"),
     year=2024,
     reasoning=ReasoningStyle("cohere"),
     text_wrapper=Wrapper(
@@ -254,6 +260,7 @@ COMMAND_R = Format(
     wrappers=(Wrapper(("Action:",)),),
     models="Cohere Command R and R+",
     family="Cohere",
+    end_of_turn=(*COMMON_ENDS, "<|END_OF_TURN_TOKEN|>"),
     year=2024,
     layout=Layout(
         section_begin="Action:\n```json\n[\n    ",
@@ -274,6 +281,7 @@ SARASHINA = Format(
     bare=True,
     models="Sarashina",
     family="Sarashina",
+    end_of_turn=(*COMMON_ENDS, "</s>"),
     year=2025,
     layout=Layout(
         section_begin="<|tool_calls|>[",
@@ -292,6 +300,7 @@ APERTUS = Format(
     wrappers=(Wrapper(("<|tools_prefix|>",), ("<|tools_suffix|>",)),),
     models="Apertus",
     family="Apertus",
+    end_of_turn=(*COMMON_ENDS, "<|assistant_end|>"),
     year=2025,
     reasoning=ReasoningStyle("apertus"),
     layout=Layout(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..core.format import Format, Wrapper
+from ..core.format import COMMON_ENDS, Format, Wrapper
 from ..core.layout import Layout
 from ..core.reasoning import ReasoningStyle
 from ..shapes import Tag, Tags
@@ -21,6 +21,7 @@ GLM45 = Format(
     wrappers=(Wrapper(("<tool_call>",), ("</tool_call>",)),),
     models="GLM 4.5 and 4.6",
     family="GLM",
+    end_of_turn=(*COMMON_ENDS, "<|user|>", "<|observation|>", "<|role_end|>", "</assistant>"),
     year=2025,
     layout=Layout(
         call_begin="<tool_call>",
@@ -134,6 +135,7 @@ HY3 = replace(
     name="hy3",
     models="Hunyuan 3, with any suffix in its tags",
     family="Hunyuan",
+    end_of_turn=(*COMMON_ENDS, "<｜hy_eos｜>", "<｜hy_eos:opensource｜>"),
     year=2026,
     layout=Layout(
         section_begin="<tool_calls:opensource>\n",

@@ -99,4 +99,4 @@ def _format_in(name: str) -> str | None:
 
 
 def _family(format: str) -> str:
-    return get_format(format).family.rpartition(" ")[0]
+    return get_format(format).family

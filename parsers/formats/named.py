@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 from dataclasses import replace
 
-from ..core.format import Format, Wrapper
+from ..core.format import COMMON_ENDS, Format, Wrapper
 from ..core.layout import CallId, IdStyle, Layout
 from ..core.reasoning import ReasoningStyle
 from ..shapes import Labels, NamedJson
@@ -118,6 +118,7 @@ MISTRAL = Format(
     wrappers=(Wrapper(("[TOOL_CALLS]",), ("[/TOOL_CALLS]",)),),
     models="Mistral, before v11 (array) and since (name and arguments)",
     family="Mistral",
+    end_of_turn=(*COMMON_ENDS, "</s>"),
     year=2024,
     # Its templates refuse others.
     ids=IdStyle("{random}", string.ascii_letters + string.digits, 9),

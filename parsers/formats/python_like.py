@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..core.format import Format, Wrapper
+from ..core.format import COMMON_ENDS, Format, Wrapper
 from ..core.layout import Layout
 from ..core.reasoning import ReasoningStyle
 from ..shapes import BareKeys, CallText, Pythonic
@@ -46,8 +46,7 @@ LFM2 = replace(
     name="lfm2",
     aliases=(),
     wrappers=(Wrapper(("<|tool_call_start|>",), ("<|tool_call_end|>",)),),
-    bare=False,
-    models="LFM 2",
+    models="LFM 2 and 2.5",
     family="LFM",
     year=2025,
     layout=replace(
@@ -58,6 +57,7 @@ LFM2 = replace(
 OLMO3 = replace(
     LFM2,
     name="olmo3",
+    bare=False,
     wrappers=(Wrapper(("<function_calls>",), ("</function_calls>",)),),
     models="OLMo 3",
     family="OLMo",
@@ -76,6 +76,7 @@ GEMMA4 = Format(
     wrappers=(Wrapper(("<|tool_call>",), ("<tool_call|>", "</tool_call>")),),
     models="Gemma 4",
     family="Gemma",
+    end_of_turn=(*COMMON_ENDS, "<turn|>", "<|tool_response>", "<eos>"),
     year=2026,
     reasoning=ReasoningStyle("gemma4"),
     special=("<|tool_call>",),
@@ -90,6 +91,7 @@ FUNCTIONGEMMA = Format(
     wrappers=(Wrapper(("<start_function_call>",), ("<end_function_call>",)),),
     models="FunctionGemma",
     family="Gemma",
+    end_of_turn=(*COMMON_ENDS, "<start_function_response>", "<eos>"),
     year=2025,
     layout=Layout(
         call_begin="<start_function_call>", name_begin="call:", call_end="<end_function_call>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..core.format import Format, Wrapper
+from ..core.format import COMMON_ENDS, Format, Wrapper
 from ..core.layout import CallId, Layout, TypeMark
 from ..core.reasoning import ReasoningStyle
 from ..shapes import Tag, Tags
@@ -48,6 +48,7 @@ SEED_OSS = replace(
     aliases=(),
     models="Seed-OSS",
     family="Seed",
+    end_of_turn=(*COMMON_ENDS, "<seed:eos>"),
     year=2025,
     reasoning=ReasoningStyle("seed_oss"),
     layout=replace(
@@ -71,6 +72,7 @@ MINIMAX_M2 = Format(
     bare=True,
     models="MiniMax M2",
     family="MiniMax",
+    end_of_turn=("[e~[",),
     year=2025,
     layout=Layout(
         section_begin="<minimax:tool_call>\n",
@@ -91,6 +93,7 @@ DOTS = replace(
     wrappers=(Wrapper(("<dots_function_call>",), ("</dots_function_call>",)),),
     models="Dots",
     family="Dots",
+    end_of_turn=(*COMMON_ENDS, "<|endofresponse|>"),
     year=2025,
     layout=replace(
         MINIMAX_M2.written,
@@ -180,6 +183,7 @@ GIGACHAT35 = replace(
     name="gigachat35",
     models="GigaChat 3.5",
     family="GigaChat",
+    end_of_turn=(*COMMON_ENDS, "<|message_sep|>", "</s>"),
     year=2026,
 )
 
@@ -200,6 +204,7 @@ MINICPM5 = Format(
     ),
     models="MiniCPM 5",
     family="MiniCPM",
+    end_of_turn=(*COMMON_ENDS, "</s>"),
     year=2026,
     layout=Layout(
         call_begin='<function name="',
@@ -229,6 +234,7 @@ STEP3 = Format(
     bare=True,
     models="Step 3",
     family="Step",
+    end_of_turn=(*COMMON_ENDS, "<|EOT|>"),
     year=2025,
     layout=Layout(
         section_begin="<｜tool_calls_begin｜>",

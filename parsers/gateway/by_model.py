@@ -91,6 +91,10 @@ class Models:
 
     def __init__(self, format: str | None, tools: str) -> None:
         self.choice = FormatChoice.parse(format)
+        if tools in ("prompt", "none") and not self.choice.patterns:
+            raise ToolwireError(
+                f"tools is {tools!r}: set a format, too, in which calls are read from the text"
+            )
         self._way = tools
         self._refused: dict[
             str, None

@@ -71,5 +71,6 @@ def splittable_parts(
 
 def _plan(exchange: Json, format: str | None, mode: str) -> tuple[Plan, Settings]:
     settings = Settings(format=format or exchange.get("format"), mode=mode)
-    policy = Policy(format=settings.format, request=read_parts(exchange.get("tools")))
+    request = read_parts(exchange.get("tools"))
+    policy = Policy(settings.format, request, reasoning=settings.reasoning)
     return Plan(exchange["route"], _APIS[exchange["route"]], b"", policy), settings

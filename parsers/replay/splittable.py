@@ -49,16 +49,14 @@ def splittable_answer(plan: Plan, raw: bytes) -> list[Splittable]:
 
 def _splittable_text(text: str, policy: Policy) -> Splittable:
     """Whole, it is parsed in one go; in pieces, it is what a client puts together from deltas."""
-    format = policy.format or ""
+    format, tools, thoughts = policy.format or "", policy.request.tools, policy.splits_thoughts
 
     def run(places: Sequence[int]) -> Json:
-        stream = DeltaStream(format, policy.request.tools)
+        stream = DeltaStream(format, tools, reasoning=thoughts)
         deltas = [delta for piece in split_at(text, places) for delta in stream.feed(piece)]
         return message_result(accumulate(deltas + stream.finish()))
 
-    return Splittable(
-        "character", text, message_result(parse(format, text, policy.request.tools)), run
-    )
+    return Splittable("character", text, message_result(parse(format, text, tools, thoughts)), run)
 
 
 def _texts(answer: Json) -> list[str]:

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-scripts/lib/install_sglang.sh anthropic httpx pytest
+scripts/lib/install_sglang.sh anthropic httpx httpx2 purgatory pytest tenacity
 # Each of SGLang's many processes would compile all of it again.
 unset PYTHONDONTWRITEBYTECODE
 # Only the engine tests' own settings count here, and no toolwire but the installed one.

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-scripts/lib/install_vllm.sh anthropic gguf hypothesis jsonschema openai psutil pytest
+scripts/lib/install_vllm.sh anthropic gguf httpx2 hypothesis jsonschema openai psutil purgatory pytest tenacity
 # Each of vLLM's many processes would compile again what it imports.
 unset PYTHONDONTWRITEBYTECODE
 # Only the engine tests' own settings count here, and no toolwire but the installed one.

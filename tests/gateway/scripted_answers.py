@@ -9,6 +9,7 @@ Json = dict[str, Any]
 TEXT_CALL = (
     'Let me look. <tool_call>{"name": "add", "arguments": {"a": 1, "é": "日本"}}</tool_call>'
 )
+LINE_CALL = 'add(a=1, é="日本")'
 
 
 def call(id: Any, name: str, arguments: Any, **more: Any) -> Json:
@@ -85,6 +86,11 @@ ANSWERS: dict[str, Json] = {
     "text": {
         "message": {"content": TEXT_CALL},
         "deltas": [{"content": c} for c in TEXT_CALL],
+        "reason": "stop",
+    },
+    "line": {  # as a model writes a call that never heard of tools
+        "message": {"content": LINE_CALL},
+        "deltas": [{"content": c} for c in LINE_CALL],
         "reason": "stop",
     },
     "plain": {

@@ -6,8 +6,8 @@ says what happens: the name of an answer in `scripted_answers`, perhaps with `+`
 `tell` repeats the last message, `request` the whole request. `given` does what the request's `x_given`
 says: its `head` (seconds to wait before), its `status`, its `type`, and its `body`, a list of texts in
 Latin-1 (so that they can be any bytes) and of seconds to wait. With `no-messages` behind the port, there
-is no `/v1/messages`. `+ollama`, `+vllm` and `+llamacpp` refuse tools as these servers do. What was asked
-last of each model is told by `/v1/asked`.
+is no `/v1/messages`. `+ollama`, `+vllm` and `+llamacpp` refuse tools as these servers do; `reminded`
+calls only when it is told that it did not. What was asked of each model is told by `/v1/asked`.
 """
 
 from __future__ import annotations
@@ -64,6 +64,9 @@ async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> boo
         seen["no such route"] += 1
         await whole(writer, {"detail": "Not Found"}, 404)
         return True
+    if target.startswith("/v1/moved/"):
+        await whole(writer, {}, int(target[10:13]), moved(writer))
+        return True
     if target == "/v1/asked":
         await whole(writer, asked)
         return True
@@ -91,6 +94,7 @@ async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> boo
 
 async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: str) -> bool:
     names, *faults = request["model"].split("+")
+    faults += request.get("x_faults", ())  # faults of this request, not of the model
     asked.setdefault(request["model"], []).append(request)
     for fault in faults:
         if fault in NO_TOOLS and request.get("tools"):
@@ -98,6 +102,9 @@ async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: 
             await whole(writer, {"error": {"message": sentence, "type": "api_error"}}, status)
             return True
     name = of_this_round(names.split(">"), request)
+    if name == "reminded":  # it calls when it is asked a second time
+        told = "You have not called a tool" in json.dumps(request)
+        name = "text" if told else "plain"
     seen[request["model"]] += 1
     times = seen[request["model"]]
     for fault in faults:
@@ -105,6 +112,14 @@ async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: 
             status, _, count = fault[6:].partition("x")
             if times <= int(count or "1000000"):
                 await whole(writer, {"error": {"message": "no"}}, int(status), ["Retry-After: 0"])
+                return True
+        if fault.startswith("redirect"):
+            await whole(writer, {}, int(fault[8:]), moved(writer))
+            return True
+        if fault.startswith("bare"):  # bare503x1: the same, without a Retry-After
+            status, _, count = fault[4:].partition("x")
+            if times <= int(count or "1000000"):
+                await whole(writer, {"error": {"message": "no"}}, int(status))
                 return True
         if fault.startswith("refuse") and times <= int(fault[6:]):
             return False
@@ -135,16 +150,23 @@ async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: 
     return await stream(writer, stream_bytes(name, target), faults)
 
 
+def moved(writer: asyncio.StreamWriter) -> list[str]:
+    """Headers that tell where this server is."""
+    host, port = writer.get_extra_info("sockname")
+    return [f"{name}: http://{host}:{port}/v1/x" for name in ("Location", "Content-Location")]
+
+
 def of_this_round(names: list[str], request: dict[str, Any]) -> str:
     """The answer after so many rounds of calls; the last one is for all that follow."""
     rounds = 0
     for message in request.get("messages", ()):
-        text = message.get("content") or ""
-        calls = message["role"] == "assistant" and (
-            message.get("tool_calls") or "<tool_call>" in text
-        )
-        told = message["role"] == "user" and "<tool_response>" not in text
-        rounds = 0 if told else rounds + bool(calls)
+        text = str(message.get("content") or "")  # calls and results may be words
+        called = message.get("tool_calls") or "<tool_call>" in text or "add(" in text
+        told = "<tool_response>" in text or "Result of" in text
+        if message["role"] == "user" and not told:
+            rounds = 0
+        elif message["role"] == "assistant" and called:
+            rounds += 1
     return names[min(rounds, len(names) - 1)]
 
 

@@ -19,6 +19,9 @@ pytestmark = pytest.mark.slow
 
 SCRIPT = Path(__file__).with_name("sdk_client.mjs")
 CLAUDE_SCRIPT = Path(__file__).with_name("messages_client.mjs")
+AI_SCRIPT = Path(__file__).with_name("ai_client.mjs")
+#: An upstream that takes no tools writes the call of `text` into its text.
+NO_TOOLS = "text+ollama+node"
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +29,8 @@ def got(gateway: Server, node_modules: Path, tmp_path_factory: pytest.TempPathFa
     """Everything that one run of the Node client got. The SDK is installed where it runs."""
     script = shutil.copy(SCRIPT, node_modules)
     request = tmp_path_factory.mktemp("request") / "request.json"
-    asked = {"names": list(EXPECTED), "outputs": list(EXPECTED_OUTPUT), "messages": ASK}
+    names, outputs = [*EXPECTED, NO_TOOLS], [*EXPECTED_OUTPUT, NO_TOOLS]
+    asked = {"names": names, "outputs": outputs, "messages": ASK}
     request.write_text(json.dumps(asked | {"tools": TOOLS, "flatTools": FLAT_TOOLS}))
     run = subprocess.run(
         ["node", script, f"{gateway.url}/v1", request], capture_output=True, text=True, check=False
@@ -36,9 +40,9 @@ def got(gateway: Server, node_modules: Path, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.mark.parametrize("how", ["whole", "streamed"])
-@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("name", [*EXPECTED, NO_TOOLS])
 def test_chat(got: Any, name: str, how: str) -> None:
-    text, calls, reason = EXPECTED[name]
+    text, calls, reason = EXPECTED[name.partition("+")[0]]
     found = got[how][name]
     assert found["text"] == text
     assert [tuple(call) for call in found["calls"]] == calls
@@ -47,9 +51,9 @@ def test_chat(got: Any, name: str, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["responses", "responsesStreamed"])
-@pytest.mark.parametrize("name", EXPECTED_OUTPUT)
+@pytest.mark.parametrize("name", [*EXPECTED_OUTPUT, NO_TOOLS])
 def test_responses(got: Any, name: str, how: str) -> None:
-    text, calls = EXPECTED_OUTPUT[name]
+    text, calls = EXPECTED_OUTPUT[name.partition("+")[0]]
     found = got[how][name]
     assert found["text"] == text
     assert [tuple(call) for call in found["calls"]] == calls
@@ -67,7 +71,7 @@ def claude_got(
     script = shutil.copy(CLAUDE_SCRIPT, node_modules)
     request = tmp_path_factory.mktemp("claude") / "request.json"
     agent = {"messages": agent_conversation(), "tools": agent_tools()}
-    asked = {"names": list(EXPECTED_MESSAGE), "asked": ASKED, "agent": agent}
+    asked = {"names": [*EXPECTED_MESSAGE, NO_TOOLS], "asked": ASKED, "agent": agent}
     request.write_text(json.dumps(asked))
     got = {}
     for way, server in (("native", gateway), ("translated", chat_gateway)):
@@ -81,9 +85,9 @@ def claude_got(
 
 @pytest.mark.parametrize("way", ["native", "translated"])
 @pytest.mark.parametrize("how", ["whole", "streamed"])
-@pytest.mark.parametrize("name", EXPECTED_MESSAGE)
+@pytest.mark.parametrize("name", [*EXPECTED_MESSAGE, NO_TOOLS])
 def test_messages(claude_got: Any, name: str, how: str, way: str) -> None:
-    *wanted, stop = EXPECTED_MESSAGE[name]
+    *wanted, stop = EXPECTED_MESSAGE[name.partition("+")[0]]
     found = claude_got[way][how][name]
     assert parts(found["content"]) == tuple(wanted)
     assert found["stop_reason"] == stop
@@ -110,3 +114,16 @@ def test_an_upstream_that_dies(got: Any) -> None:
 def test_a_call_that_was_cut_off(got: Any) -> None:
     assert "without a finish reason" in got["cut"]
     assert not got["cutCalls"]
+
+
+def test_the_ai_sdk(gateway: Server, node_modules: Path) -> None:
+    """Its own loop runs the call, sends the result and gets the answer; whole and streamed."""
+    models = ["text>plain", "text>plain+ollama+ai"]
+    script = shutil.copy(AI_SCRIPT, node_modules)
+    command = ["node", script, f"{gateway.url}/v1", *models]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    got = json.loads(run.stdout)
+    for model in models:
+        assert got[model]["asked"] == [json.loads(ONE)] * 2
+        assert (got[model]["whole"], got[model]["streamed"]) == ("Grüße, 世界!", "Grüße, 世界!")

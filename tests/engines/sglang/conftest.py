@@ -93,6 +93,11 @@ def serve_thoughts(model: Path, log: Path) -> EngineServer:
     return start(model, log, *flags)
 
 
+def serve_bare(model: Path, log: Path) -> EngineServer:
+    """No flag for tools at all, and the model's own template, which knows none."""
+    return start(model, log)
+
+
 def refuse_name(model: Path, log: Path) -> EngineServer:
     """A parser that does not exist."""
     return start(model, log, "--tool-call-parser", "toolwire_hermse")
@@ -111,6 +116,7 @@ SERVERS = {
     "plain_server": (serve_plainly, "model"),
     "thinking_server": (serve_thoughts, "model"),
     "switching_server": (serve_echoes, "model"),
+    "bare_server": (serve_bare, "plain_model"),
 }
 
 
@@ -131,6 +137,7 @@ def plans(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 plain_server = running("plain_server")
 thinking_server = running("thinking_server")
 switching_server = running("switching_server")
+bare_server = running("bare_server")
 
 
 @pytest.fixture(scope="session")

@@ -33,7 +33,9 @@ thinking_server = running("thinking_server")
 switching_server = running("switching_server")
 gateway_server = running("gateway_server")
 parserless_server = running("parserless_server")
+bare_server = running("bare_server")
 mismatched_server = running("mismatched_server")
+speculative_server = running("speculative_server")
 
 
 @pytest.fixture(scope="session")

@@ -72,8 +72,8 @@ def got(gateway_server: EngineServer, tokenizer: Tokenizer) -> Got:
 
 @pytest.fixture(scope="module")
 def got_without(parserless_server: EngineServer, tokenizer: Tokenizer) -> Got:
-    # vLLM takes tools without a parser only where nothing is said about a choice (see below).
-    return ask_all(parserless_server, tokenizer, WITHOUT, tool_choice=None)
+    # vLLM refuses them without a parser, so they go into the prompt.
+    return ask_all(parserless_server, tokenizer, WITHOUT)
 
 
 def check(answer: Answer, calls: list[Any], content: str | None, way: str) -> None:
@@ -116,10 +116,14 @@ def test_text_still_streams(
     assert (answer.calls, answer.content) == ([ADD], words)
 
 
-def test_what_vllm_refuses_is_passed_on(parserless_server: EngineServer) -> None:
-    request = body(TOOLS, None)
-    with pytest.raises(openai.BadRequestError, match="--tool-call-parser to be set"):
-        Asker(parserless_server.url).all([lambda client: WAYS["chat"](client, QUESTION, **request)])
+def test_what_vllm_takes_is_not_in_the_prompt(
+    parserless_server: EngineServer, tokenizer: Tokenizer
+) -> None:
+    """It takes tools without a parser where nothing is said about a choice."""
+    one = {"one": WITHOUT["one"]}
+    got = ask_all(parserless_server, tokenizer, one, tool_choice=None)
+    for way in WAYS:
+        check(got["one", way], *one["one"][1:], way)
 
 
 # -- requests that can't work ----------------------------------------------------------------------
