@@ -127,7 +127,7 @@ class Record:
         self.done()
 
     def came(self, text: str) -> None:
-        if self._size < MOST_CHARACTERS:
+        if text and self._size < MOST_CHARACTERS:
             self._pieces.append(text)
             self._size += len(text)
 
