@@ -63,6 +63,8 @@ class Format:
     bare: bool = False
     aliases: tuple[str, ...] = ()
     models: str = ""
+    #: what stands in the names of its models, in small letters and without the characters between words
+    model_names: tuple[str, ...] = ()
     #: how calls are written, to the character; None where only reading them is known
     layout: Layout | None = None
     #: the style of its models' thoughts

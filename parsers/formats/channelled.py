@@ -29,6 +29,7 @@ HARMONY = Format(
     channels=_HARMONY,
     aliases=("openai", "gpt_oss"),
     models="gpt-oss",
+    model_names=("gptoss",),
     family="gpt-oss",
     year=2025,
     layout=Layout(
@@ -51,6 +52,7 @@ BEAM = Format(
     ),
     channels=replace(_HARMONY, prefix="", built_in=()),
     models="Beam",
+    model_names=("beam",),
     family="Beam",
     year=2026,
     layout=Layout(
@@ -87,6 +89,7 @@ INKLING = Format(
         thought_end="<|end_message|><|message_model|>",
     ),
     models="Inkling",
+    model_names=("inkling",),
     family="Inkling",
     year=2026,
     layout=Layout(
@@ -124,6 +127,7 @@ MUSE_GLIMMER = Format(
     ),
     aliases=("muse", "glimmer"),
     models="Muse Glimmer",
+    model_names=("museglimmer",),
     family="Muse",
     year=2026,
     layout=Layout(
