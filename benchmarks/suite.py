@@ -22,13 +22,14 @@ import render
 import workers
 from workloads import ROOT
 
-PARTS = ("parsers", "correctness", "neighbours", "serve")
+PARTS = ("parsers", "correctness", "neighbours", "serve", "batch")
 #: The engines whose environments a part needs.
 ENGINES = {
     "parsers": ("vllm", "sglang"),
     "correctness": ("vllm", "sglang"),
     "neighbours": ("vllm",),
     "serve": ("vllm",),
+    "batch": ("vllm", "sglang"),
 }
 #: What the parts need in them beside the engine: gguf makes the model, pandas is for `vllm bench`.
 NEEDS = {"vllm": ("gguf", "httpx2", "pandas"), "sglang": ("gguf",)}

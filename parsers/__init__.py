@@ -14,6 +14,7 @@ from .formats.user_files import load_user_formats
 from .formats.write import write
 from .openai.constrain import Constraint, constrain
 from .openai.message import Message, ToolCall, parse
+from .rollouts.ids import parse_ids
 from .schema.definitions import FunctionDefinition, ToolDefinition
 from .shapes import (
     BareKeys,
@@ -70,6 +71,7 @@ __all__ = [
     "load_response_template",
     "load_user_formats",
     "parse",
+    "parse_ids",
     "register_format",
     "register_reasoning",
     "write",

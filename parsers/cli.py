@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from .commands.batch import batch
+from .commands.capture import capture
 from .commands.chat import chat
 from .commands.detect import detect
 from .commands.doctor import doctor
@@ -41,6 +42,7 @@ COMMANDS: dict[Callable[..., int], str] = {
     doctor: "toolwire doctor ./my-model --format hermes",
     gateway: "toolwire gateway --upstream http://127.0.0.1:11434/v1 --format call_text",
     chat: "toolwire chat --base-url http://127.0.0.1:8000/v1",
+    capture: "toolwire capture ./captured",
     replay: "toolwire replay capture.json --format hermes",
 }
 

@@ -73,6 +73,12 @@ def test_its_test_files_are_there() -> None:
             assert (SCRIPT.parents[1] / name.partition("::")[0]).is_file(), name
 
 
+def test_every_framework_has_a_script() -> None:
+    for name in load(SCRIPT).FRAMEWORKS:
+        script = SCRIPT.parent / "lib" / f"test_{name}.sh"
+        assert script.stat().st_mode & 0o111, name
+
+
 def test_the_table(copy: Path) -> None:
     bad = {**GREEN, "failed": 2, "skipped": 1}
     found = {"digest": "x", "contract": GREEN, "server": bad}

@@ -345,11 +345,12 @@ def resolve(*arguments: str, folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("extra", ["gateway", "bench"])
+@pytest.mark.parametrize("extra", ["gateway", "bench", "batch", "ray"])
 def test_an_extra_resolves(extra: str, wheel: Path, tmp_path: Path) -> None:
     assert extra in about(wheel).get_all("Provides-Extra", [])
     names = {found["name"].lower() for found in resolve(f"{wheel}[{extra}]", folder=tmp_path)}
-    assert {"gateway": "httpx2", "bench": "matplotlib"}[extra] in names
+    expected = {"gateway": "httpx2", "bench": "matplotlib", "batch": "pyarrow", "ray": "ray"}
+    assert expected[extra] in names
     assert not names & {"torch", "vllm", "sglang"}
 
 

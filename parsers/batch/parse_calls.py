@@ -27,7 +27,7 @@ from ..formats.reasoning import Reasoning
 from ..formats.user_files import load_user_formats
 from ..openai.message import ToolCall, parse
 from ..schema.definitions import Tools
-from ..schema.tools import read_tools
+from ..schema.tools import KnownTools
 from .outcome import (
     BAD_ARGUMENTS,
     COLUMNS,
@@ -47,8 +47,9 @@ class _Toolbox:
     """One list of tools: what a parser is given, and what its calls are held against."""
 
     def __init__(self, tools: Tools | None, validate: bool) -> None:
-        self.tools = tools
-        self._known = read_tools(tools)
+        known = KnownTools(tools)
+        self.tools: Any = known
+        self._known = known.by_name
         self._validate = validate
         self._checks: dict[str, Check] = {}
 

@@ -74,10 +74,22 @@ class Tool:
 UNDECLARED: Final = Tool("", {})
 
 
+class KnownTools:
+    """Tools that were read already, for who reads many messages with the same ones. A parser takes them
+    in the place of the list."""
+
+    __slots__ = ("by_name",)
+
+    def __init__(self, tools: Any) -> None:
+        self.by_name: dict[str, Tool] | None = read_tools(tools)
+
+
 def read_tools(tools: Any) -> dict[str, Tool] | None:
     """The caller's tools by name; None where none are given at all."""
     if tools is None:
         return None
+    if isinstance(tools, KnownTools):
+        return tools.by_name
     if not isinstance(tools, (list, tuple)):
         raise ToolwireError(
             f"tools must be a list of tool definitions, not {type(tools).__name__}: "

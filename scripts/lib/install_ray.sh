@@ -13,6 +13,6 @@ VENV="${TOOLWIRE_RAY_VENV:-.venvs/ray}"
 make_venv
 if ! installed ray "$RAY_VERSION"; then
     say "installing Ray Data $RAY_VERSION"
-    pip_install "ray[data]==$RAY_VERSION"
+    pip_install "ray[data]==$RAY_VERSION" aiohttp
 fi
 install_rest "$@"

@@ -12,10 +12,12 @@ TRL_VERSION="${TOOLWIRE_TRL_VERSION:-1.16.0}"
 TORCH_VERSION="${TOOLWIRE_TORCH_VERSION:-2.13.0}"
 VENV="${TOOLWIRE_ROLLOUTS_VENV:-.venvs/rollouts}"
 
-# Their own requirements name packages for training on GPUs: this is what importing their parsers takes.
+# Their own requirements name packages for training on GPUs, and verl an older transformers than TRL can use:
+# this is what importing their parsers takes.
 NEEDS=(
-    "torch==$TORCH_VERSION" "ray==2.60.0" "tensordict>=0.8,<=0.10" "transformers>=5.13" accelerate
-    codetiming datasets hydra-core jinja2 jmespath numpy packaging pandas psutil pyarrow regex
+    "torch==$TORCH_VERSION" "ray==2.60.0" "tensordict>=0.8,<=0.10" "transformers>=5.13" accelerate aiohttp
+    cachetools codetiming datasets dill fastapi hydra-core jinja2 jmespath msgspec numpy packaging pandas
+    pillow psutil pyarrow pyzmq regex torchdata uvicorn
 )
 
 make_venv

@@ -20,8 +20,8 @@ sys.path.append(str(HERE / "plugins"))  # what the tests and the engines have in
 #: These have tests, or assertions that tests call: a failure is told in full.
 pytest.register_assert_rewrite(
     *("benchmark_checks", "conversation", "engine_process", "forced_calls"),
-    *("shared_contract", "shared_reasoning", "shared_registration", "shared_served"),
-    *("shared_tools_prompt", "shared_user_formats"),
+    *("shared_contract", "shared_reasoning", "shared_records", "shared_registration"),
+    *("shared_served", "shared_tools_prompt", "shared_user_formats"),
 )
 
 from engine_client import Asker  # noqa: E402

@@ -31,6 +31,7 @@ from ...formats import get_format
 from ...openai.constrain import constrain_request, reading_format
 from ...openai.repair import Repair, environment_repairs
 from ...openai.request import read_choice, read_parts
+from ..capture import Record
 from .contract import find_contract
 from .forced_json import EitherParser, is_forced_json
 from .handover import HandedOver, is_handed_over
@@ -65,7 +66,8 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
 
     def _reset(self) -> None:
         self.incomplete_tool_call_indices: set[int] = set()
-        self._stream: Stream | None = None
+        self._stream: Any = None  # a Stream, or one that is recorded
+        self._record: Record | None = None
 
     # -- requests -----------------------------------------------------------------------------
 
@@ -121,10 +123,13 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         if not CONTRACT.hears_choice and is_forced_json(text):
             return True
         try:
-            return any(type(event) is CallStart for event in self._skim(text))
+            found = any(type(event) is CallStart for event in self._skim(text))
         except Exception:
             log.exception(_FAULT, self.toolwire_format)
             return False
+        if not found:  # then SGLang does not ask any further
+            Record(self.toolwire_format, read_parts(None, None), Repair((), None)).whole(text, [])
+        return found
 
     def _skim(self, text: str) -> Iterator[Event]:
         parser = EventParser(get_format(self.toolwire_format))
@@ -137,10 +142,12 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
     def detect_and_parse(self, text: str, tools: Sequence[Any]) -> StreamingParseResult:
         self._reset()
         try:
-            return self._begin(tools, text).whole(text)
+            found = self._begin(tools, text).whole(text)
+            self._note_end(text)
         except Exception:
             log.exception(_FAULT, self.toolwire_format)
             return self._give_up(text, last=True)
+        return found
 
     # -- a stream -----------------------------------------------------------------------------
 
@@ -157,12 +164,21 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
 
     def finish(self, tools: Sequence[Any]) -> StreamingParseResult:
         try:
-            return (self._stream or self._begin(tools)).finish()
+            found = (self._stream or self._begin(tools)).finish()
+            self._note_end()
         except Exception:
             log.exception(_FAULT, self.toolwire_format)
             return self._give_up("", last=True)
+        return found
 
-    def _begin(self, tools: Sequence[Any], text: str = "") -> Stream:
+    def _note_end(self, text: str = "") -> None:
+        """The message is over, `text` is what of it did not come as a stream."""
+        record, self._record = self._record, None
+        if record is not None:
+            record.came(text)
+            record.done()
+
+    def _begin(self, tools: Sequence[Any], text: str = "") -> Any:
         """At the first text: what reads it, for it may have been read by the reasoning detector."""
         request = read_parts(tools, self._tool_choice)
         format = reading_format(self.toolwire_format, request)
@@ -177,7 +193,8 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         else:
             parser = EitherParser(EventParser, format, request.tools)
         repair = Repair(environment_repairs(), request.tools)
-        self._stream = self._new_stream(parser, known, repair)
+        self._record = Record(self.toolwire_format, request, repair)
+        self._stream = self._record.around(self._new_stream(parser, known, repair))
         return self._stream
 
     def _new_stream(
@@ -190,6 +207,7 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
             unknown=_say_unknown,
             incomplete=self.incomplete_tool_call_indices,
             repair=repair.events if repair is not None and repair.asked else None,
+            watch=self._record.see if self._record is not None else None,
         )
 
     def _give_up(self, text: str, last: bool) -> StreamingParseResult:

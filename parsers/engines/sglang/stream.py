@@ -38,13 +38,15 @@ class Stream:
         unknown: Callable[[str], None],
         incomplete: set[int],
         repair: Callable[[list[Event]], list[Event]] | None = None,
+        watch: Callable[[list[Event]], None] | None = None,
     ) -> None:
         """`known` are the tools that may be called, None for any; `unknown` hears of others.
         `incomplete` gets the numbers of calls that the model did not finish. `repair` is what the
-        operator has done to calls."""
+        operator has done to calls. `watch` hears of the events by which calls begin and end."""
         self._parser: Any = parser
         self._feed: Callable[[str], list[Event]] = parser.feed
         self._repair = repair
+        self._watch = watch
         self._make = make
         self._known = known
         self._unknown = unknown
@@ -91,6 +93,8 @@ class Stream:
         return self._encode(events, last)
 
     def _encode(self, events: list[Event], last: bool) -> Any:
+        if self._watch is not None:
+            self._watch(events)
         text: list[str] = []
         calls: list[Any] = []
         if not self._open:

@@ -25,6 +25,7 @@ from ...openai.constrain import constrain_request, reading_format
 from ...openai.message import Message, ToolCall, collect
 from ...openai.repair import Repair, environment_repairs
 from ...openai.request import Request, earlier_calls, read_parts
+from ..capture import Record
 from ..startup_checks import check_template, check_tokenizer, skipped
 from . import api as vllm_api
 from .anthropic import leave_out_unreadable_calls
@@ -57,7 +58,8 @@ class Adapter:
 
     def __init__(self, tokenizer: Any, tools: Any = None, *rest: Any, **more: Any) -> None:
         super().__init__(tokenizer, tools, *rest, **more)  # type: ignore[call-arg]
-        self._stream: Stream | None = None
+        self._stream: Any = None  # a Stream, or one that is recorded
+        self._record: Record | None = None
         self._responses = False
         self._thoughts: ReasoningAdapter | None = claim(self, tokenizer)
         self._whole: Message | None = None  # what `read_whole` has read
@@ -169,7 +171,9 @@ class Adapter:
         parser = self._open(read, request, inside)
         if parser is None:
             return Message(text, [])
-        events = self._repair(read).events([*parser.feed(text), *parser.finish()])
+        repair = self._repair(read)
+        events = repair.events([*parser.feed(text), *parser.finish()])
+        Record(self.toolwire_format, read, repair).whole(text, events)
         ids = self._ids(request)
         return collect(events if read.parallel else first_call(events), ids)
 
@@ -201,19 +205,23 @@ class Adapter:
     ) -> Any:
         return (self._stream or self._start(request)).feed(delta_text)
 
-    def _start(self, request: Any) -> Stream:
+    def _start(self, request: Any) -> Any:
         self._responses = hasattr(request, "input")
         read = self._read(request)
         inside = self._thoughts is not None and self._thoughts.stream_begins_inside()
         parser = self._open(read, request, inside)
         repair = self._repair(read)
-        self._stream = Stream(
+        record = None if parser is None else Record(self.toolwire_format, read, repair)
+        stream = Stream(
             parser,
             self._api.messages,
             self._ids(request),
             single=not read.parallel,
             repair=repair.events if repair.asked else None,
+            watch=record.see if record is not None else None,
         )
+        self._record = record
+        self._stream = record.around(stream) if record is not None else stream
         return self._stream
 
     def finish_streaming(self) -> Any:
@@ -221,7 +229,11 @@ class Adapter:
         if self._stream is None:
             return None
         drops = self._responses and not self.toolwire_keeps_text
-        return self._stream.finish(_say_dropped if drops else None)
+        rest = self._stream.finish(_say_dropped if drops else None)
+        record, self._record = self._record, None
+        if record is not None:
+            record.done()
+        return rest
 
     def get_remaining_unstreamed_args(self) -> str:
         return ""

@@ -33,14 +33,16 @@ class Stream:
         *,
         single: bool,
         repair: Callable[[list[Event]], list[Event]] | None = None,
+        watch: Callable[[list[Event]], None] | None = None,
     ) -> None:
         """Without a parser text is just text. `single`: only the first call is wanted. `repair` is what
-        the operator has done to calls."""
+        the operator has done to calls. `watch` hears of the events by which calls begin and end."""
         self._parser = parser
         self._make = make
         self._call_id = call_id
         self._single = single
         self._repair = repair
+        self._watch = watch
         self._held: list[Event] = []  # text and thoughts that wait for the next message
         self._message: Any = None  # the last step's
 
@@ -118,6 +120,8 @@ class Stream:
 
     def _sort(self, events: list[Event]) -> tuple[list[Event], list[Any]]:
         """What was said on one side, on the other one entry for each call that these events touch."""
+        if self._watch is not None:
+            self._watch(events)
         said: list[Event] = []
         calls: list[Any] = []
         start: CallStart | None = None  # of a call whose entry is not made yet

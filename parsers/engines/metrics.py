@@ -1,0 +1,64 @@
+"""Counters in the engine's own `/metrics`, next to its own.
+
+| name | labels | |
+|---|---|---|
+| `toolwire_messages_total` | `format`, `kind` | messages that were read, with `calls` or just `text` |
+| `toolwire_calls_total` | `format`, `outcome` | `complete`, `incomplete`, `unknown_tool`, `repaired` |
+| `toolwire_drift_total` | `format`, `what` | what is not as the format has it: `marker_without_call` |
+
+vLLM and SGLang show what prometheus_client has registered, and put all their processes together where
+there are several (`PROMETHEUS_MULTIPROC_DIR`, which they set by themselves; SGLang with
+`--enable-metrics`). The counters are made with the first message: by then that is decided.
+
+A message is counted when it is over. Drift needs a message's text, which is there where an answer is not
+streamed, or is captured (`capture`).
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from typing import Any, NamedTuple
+
+from .tally import REPAIRED, Tally
+
+_log = logging.getLogger("toolwire")
+
+
+class _Counters(NamedTuple):
+    messages: Any
+    calls: Any
+    drift: Any
+
+
+@cache
+def _counters() -> _Counters | None:
+    try:
+        from prometheus_client import Counter
+    except ImportError:  # an engine without it has no /metrics either
+        return None
+    return _Counters(
+        Counter("toolwire_messages", "Messages read for tool calls", ["format", "kind"]),
+        Counter("toolwire_calls", "Tool calls, by what became of them", ["format", "outcome"]),
+        Counter("toolwire_drift", "What is not as the format has it", ["format", "what"]),
+    )
+
+
+def count(tally: Tally, drift: str | None = None) -> None:
+    """Counts a message that is over. Nobody loses an answer for it."""
+    try:
+        _count(tally, drift)
+    except Exception:  # noqa: BLE001 - whatever a registry may raise
+        _log.exception("toolwire could not count a message.")
+
+
+def _count(tally: Tally, drift: str | None) -> None:
+    counters = _counters()
+    if counters is None:
+        return
+    counters.messages.labels(tally.format, "calls" if tally.has_calls else "text").inc()
+    for outcome, number in [*tally.calls.items(), (REPAIRED, tally.repaired)]:
+        if number:
+            counters.calls.labels(tally.format, outcome).inc(number)
+    if drift is not None:
+        counters.drift.labels(tally.format, drift).inc()

@@ -1,0 +1,50 @@
+"""What one message came to, for those who count and keep: metrics and capture.
+
+It is fed with the events of those steps in which something was decided. A step that only passes on the
+next piece of a string or of a text is none of them, and nearly every token is such a step: what a token
+costs does not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..events import CallEnd, CallStart, Event
+
+#: What becomes of a call.
+COMPLETE, INCOMPLETE, UNKNOWN_TOOL, REPAIRED = "complete", "incomplete", "unknown_tool", "repaired"
+#: A message that has a call's marker, and no call.
+NEARLY = "marker_without_call"
+
+
+class Tally:
+    """Counts the calls of one message. `tools` are the names that the request declares, if any."""
+
+    __slots__ = ("_tools", "_unknown", "calls", "format", "repaired")
+
+    def __init__(self, format: str, tools: Iterable[str] = ()) -> None:
+        self.format = format
+        self._tools = frozenset(tools)
+        self._unknown = False
+        self.calls = {COMPLETE: 0, INCOMPLETE: 0, UNKNOWN_TOOL: 0}
+        self.repaired = 0
+
+    def see(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if isinstance(event, CallStart):
+                self._unknown = bool(self._tools) and event.name not in self._tools
+            elif isinstance(event, CallEnd):
+                outcome = COMPLETE if event.complete else INCOMPLETE
+                self.calls[UNKNOWN_TOOL if self._unknown else outcome] += 1
+
+    @property
+    def has_calls(self) -> bool:
+        return any(self.calls.values())
+
+    def off(self, text: str, markers: Iterable[str]) -> list[str]:
+        """What was off in a message with this text. `markers` are what its format's calls begin with."""
+        found = [name for name in (INCOMPLETE, UNKNOWN_TOOL) if self.calls[name]]
+        found += [REPAIRED] if self.repaired else []
+        if not self.has_calls and any(marker in text for marker in markers):
+            found.append(NEARLY)
+        return found

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# The tests with Ray Data: installs Ray and toolwire into .venvs/ray and runs them there, on a cluster of two
+# nodes on this machine. What follows goes to pytest.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+scripts/lib/install_ray.sh httpx jsonschema openai pytest zstandard
+unset PYTHONDONTWRITEBYTECODE
+export RAY_USAGE_STATS_ENABLED=0
+exec .venvs/ray/bin/python -m pytest --confcutdir=tests/engines -p no:cacheprovider \
+    -W ignore::DeprecationWarning -W ignore::FutureWarning tests/engines/ray "$@"
