@@ -79,7 +79,9 @@ class TextReader:
 def _only_at_the_start(format: Format) -> bool:
     """Whether a text without calls that begins with anything but thoughts has no markup at all: markers
     that are special tokens count anywhere, and so do those around text."""
-    style = format.reasoning
+    style = style_of(format, True)
+    if style is None:
+        return False
     styles = style.choices if isinstance(style, StyleChoice) else (style,)
     special = any(one.special or any(GAP in opener for opener in one.open) for one in styles)
     return not (special or format.text_wrapper or format.annotations)
