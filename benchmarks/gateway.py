@@ -1,15 +1,18 @@
-"""How much the gateway costs: many streams at once, beside a plain pass-through proxy.
+"""How much the gateway costs: many streams at once, beside a plain pass-through proxy and LiteLLM's.
 
-    python benchmarks/gateway.py                       500 streams, 60 seconds
+    python benchmarks/gateway.py                       1, 50, 200 and 500 streams, 60 seconds each
     python benchmarks/gateway.py --streams 50 --seconds 5
+    python benchmarks/gateway.py --interval 0 --workers 4   as fast as it goes, also with 4 workers
+    python benchmarks/gateway.py --litellm .venvs/litellm   … and LiteLLM's, from that environment
 
 An upstream writes the time into every chunk, a client compares it with its own clock, and between
-the two stands nothing (`direct`), a proxy that only passes bytes on (`plain`), or the gateway. Both
-proxies are one process with one busy thread, so one core at most (`--pin` ties them to it). The ways
-take turns (`--rounds`), so that a busy machine is busy for all of them. What a proxy adds is its
-latency minus the direct one. Every stream ends with a tool call in pieces; whatever did not arrive
-once, in order and whole is an error. The table goes to stdout; JSON and a plot go to
-`benchmarks/report/`.
+the two stands nothing (`direct`), a proxy that only passes bytes on (`plain`), or the gateway, without a
+format and with one. The proxies are one process with one busy thread each, so one core at most (`--pin`
+ties them to it). The ways take turns (`--rounds`), so that a busy machine is busy for all of them. What
+counts is the CPU time of a chunk, as a ratio to the plain proxy's: a busy machine does not change it
+much. What a proxy adds to a chunk's latency is its latency minus the direct one. Every stream ends with
+a tool call in pieces; whatever did not arrive once, in order and whole is an error. The table goes to
+stdout; JSON and a plot go to `benchmarks/report/`.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -32,6 +36,7 @@ from typing import Any
 REPORT = Path(__file__).parent / "report"
 ARGUMENTS = json.dumps({"a": 1, "text": "x" * 60})
 CHUNKS = 20
+WAYS = ("plain", "gateway", "gateway+format", "workers", "litellm")
 REQUEST = {
     "model": "m",
     "stream": True,
@@ -111,22 +116,43 @@ def plain_app(upstream_url: str) -> Any:
     return Starlette(routes=[Route("/v1/chat/completions", proxy, methods=["POST"])])
 
 
-def serve(kind: str, port: int, upstream_port: int, interval: float) -> None:
+def serve(kind: str, port: int, upstream_port: int, interval: float, workers: int) -> None:
     if kind == "upstream":
         asyncio.run(upstream(port, interval))
         return
-    import uvicorn
-
     base = f"http://127.0.0.1:{upstream_port}/v1"
     if kind == "plain":
-        app = plain_app(f"{base}/chat/completions")
-    else:
-        from toolwire.gateway import Settings
-        from toolwire.gateway.app import create_app
-        from toolwire.gateway.upstream import UpstreamSettings
+        import uvicorn
 
-        app = create_app(UpstreamSettings(base), Settings())
-    uvicorn.run(app, port=port, log_level="error", access_log=False, backlog=4096)
+        app = plain_app(f"{base}/chat/completions")
+        uvicorn.run(app, port=port, log_level="error", access_log=False, backlog=4096)
+        return
+    from toolwire.gateway.serve import serve as serve_gateway
+    from toolwire.gateway.settings import GatewaySettings
+
+    said = {"upstream": [base], "port": str(port), "max_connections": "5000"}
+    if kind == "gateway+format":
+        said["format"] = "hermes"
+    if kind == "workers":
+        said["workers"] = str(workers)
+    serve_gateway(GatewaySettings.read(said, {}))
+
+
+#: What LiteLLM's proxy is told.
+_LITELLM = """
+model_list:
+  - model_name: m
+    litellm_params: {{model: openai/m, api_base: "http://127.0.0.1:{port}/v1", api_key: none}}
+litellm_settings: {{telemetry: false, num_retries: 0}}
+"""
+
+
+def litellm_command(folder: Path, port: int, upstream_port: int) -> list[str]:
+    """LiteLLM's proxy, from a virtual environment of its own: it pins much that others need newer."""
+    config = Path(tempfile.mkdtemp(prefix="litellm-")) / "config.yaml"
+    config.write_text(_LITELLM.format(port=upstream_port))
+    program = str(folder / "bin" / "litellm")
+    return [program, "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
 
 
 # The client
@@ -213,17 +239,26 @@ def memory_of(pid: int) -> int:
 
 
 def cpu_of(pid: int) -> float:
+    """The seconds of a process and of those that it has started."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return own + sum(cpu_of(int(child)) for child in children)
 
 
-def start(kind: str, upstream_port: int, interval: float, core: int | None) -> tuple[Any, int]:
+def start(
+    kind: str, upstream_port: int, core: int | None, options: argparse.Namespace
+) -> tuple[Any, int]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     command = [sys.executable, __file__, "--serve", kind, "--port", str(port)]
-    command += ["--upstream-port", str(upstream_port), "--interval", str(interval)]
-    process = subprocess.Popen(command)
+    command += ["--upstream-port", str(upstream_port), "--interval", str(options.interval)]
+    command += ["--workers", str(options.workers)]
+    if kind == "litellm":
+        command = litellm_command(options.litellm, port, upstream_port)
+    quiet = subprocess.DEVNULL  # a line for each request is written, and nobody reads it here
+    process = subprocess.Popen(command, stdout=quiet, stderr=quiet)
     if core is not None:
         os.sched_setaffinity(process.pid, {core})
     while True:
@@ -238,10 +273,14 @@ def start(kind: str, upstream_port: int, interval: float, core: int | None) -> t
 # The report
 
 
-def summary(name: str, result: Result, direct: float) -> dict[str, Any]:
+def summary(name: str, size: int, results: dict[str, Result], seconds: float) -> dict[str, Any]:
+    result = results[name]
+    direct = statistics.median(results["direct"].latencies)
     ordered = sorted(result.latencies)
     settled = result.memory[len(result.memory) // 3 :]
+    cost = cpu_of_chunk(result)
     return {
+        "at_once": size,
         "way": name,
         "streams": result.streams,
         "chunks": len(ordered),
@@ -250,8 +289,14 @@ def summary(name: str, result: Result, direct: float) -> dict[str, Any]:
         "p99_ms": round(ordered[int(len(ordered) * 0.99)], 3),
         "added_median_ms": round(statistics.median(ordered) - direct, 3),
         "memory_mib": [round(settled[0] / 2**20, 1), round(settled[-1] / 2**20, 1)],
-        "cpu_seconds": round(result.cpu_seconds, 1),
+        "chunks_a_second": round(len(ordered) / seconds),
+        "cpu_us_a_chunk": round(cost * 1e6, 1),
+        "cpu_to_plain": round(cost / cpu_of_chunk(results["plain"]), 2),
     }
+
+
+def cpu_of_chunk(result: Result) -> float:
+    return result.cpu_seconds / max(1, len(result.latencies))
 
 
 def plot(results: dict[str, Result], file: Path) -> None:
@@ -272,32 +317,36 @@ def plot(results: dict[str, Result], file: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--streams", type=int, default=500)
+    parser.add_argument("--streams", type=int, nargs="+", default=[1, 50, 200, 500])
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--litellm", type=Path, help="an environment with litellm[proxy]")
+    parser.add_argument("--workers", type=int, default=1, help="also a gateway with so many")
     parser.add_argument("--interval", type=float, default=0.5, help="between a stream's chunks")
     parser.add_argument("--rounds", type=int, default=1, help="how often the ways take turns")
     parser.add_argument("--pin", action="store_true", help="the proxies on a core of their own")
     parser.add_argument("--report", type=Path, default=REPORT, help="the folder for the results")
     parser.add_argument("--no-plot", action="store_true")
-    parser.add_argument("--serve", choices=["upstream", "plain", "gateway"])
+    parser.add_argument("--serve", choices=["upstream", *WAYS])
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--upstream-port", type=int, default=0)
     options = parser.parse_args()
     if options.serve:
-        serve(options.serve, options.port, options.upstream_port, options.interval)
+        asked = (options.port, options.upstream_port, options.interval, options.workers)
+        serve(options.serve, *asked)
         return
     ways: list[tuple[str, Any, int]] = []
-    results = {name: Result() for name in ("direct", "plain", "gateway")}
+    sizes: dict[int, dict[str, Result]] = {}
     try:
         start_all(ways, options)
-        for _ in range(options.rounds):
-            for name, process, port in ways:
-                asked = (port, options.streams, options.seconds, process.pid, results[name])
-                asyncio.run(visit(*asked))
+        for size in options.streams:
+            results = sizes[size] = {name: Result() for name, _, _ in ways}
+            for _ in range(options.rounds):
+                for name, process, port in ways:
+                    asyncio.run(visit(port, size, options.seconds, process.pid, results[name]))
     finally:
         for _, process, _ in ways:
-            process.kill()
-    report(results, options)
+            process.terminate()
+    report(sizes, options)
 
 
 def start_all(ways: list[tuple[str, Any, int]], options: argparse.Namespace) -> None:
@@ -305,30 +354,34 @@ def start_all(ways: list[tuple[str, Any, int]], options: argparse.Namespace) -> 
     if options.pin:
         first, *_, last = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {last})
-    ways.append(("direct", *start("upstream", 0, options.interval, last)))
+    ways.append(("direct", *start("upstream", 0, last, options)))
     source = ways[0][2]
-    for name in ("plain", "gateway"):
-        ways.append((name, *start(name, source, options.interval, first)))
+    names = ["plain", "gateway", "gateway+format"]
+    names += ["workers"] if options.workers > 1 else []
+    names += ["litellm"] if options.litellm else []
+    for name in names:
+        ways.append((name, *start(name, source, first, options)))
 
 
-def report(results: dict[str, Result], options: argparse.Namespace) -> None:
-    direct = statistics.median(results["direct"].latencies)
-    rows = [summary(name, result, direct) for name, result in results.items()]
+def report(sizes: dict[int, dict[str, Result]], options: argparse.Namespace) -> None:
+    seconds = options.seconds * options.rounds
+    rows = [
+        summary(name, size, results, seconds) for size, results in sizes.items() for name in results
+    ]
     columns = list(rows[0])
     widths = [max(len(c), *(len(str(row[c])) for row in rows)) for c in columns]
     for row in ({c: c for c in columns}, *rows):
         print("  ".join(str(row[c]).rjust(w) for c, w in zip(columns, widths, strict=True)))
-    ratio = rows[2]["added_median_ms"] / rows[1]["added_median_ms"]
-    print(f"\nThe gateway adds {ratio:.2f} times what the plain proxy adds to a chunk's latency.")
-    for name, result in results.items():
-        for error in sorted(set(result.errors)):
-            print(f"{name}: {result.errors.count(error)} × {error}")
+    for size, results in sizes.items():
+        for name, result in results.items():
+            for error in sorted(set(result.errors)):
+                print(f"{size} × {name}: {result.errors.count(error)} × {error}")
     options.report.mkdir(exist_ok=True)
-    setup = {k: vars(options)[k] for k in ("streams", "seconds", "interval", "rounds", "pin")}
-    data = {"setup": setup, "ratio": round(ratio, 3), "ways": rows}
+    kept = ("streams", "seconds", "interval", "rounds", "pin", "workers")
+    data = {"setup": {k: vars(options)[k] for k in kept}, "ways": rows}
     (options.report / "gateway.json").write_text(json.dumps(data, indent=2) + "\n")
     if not options.no_plot:
-        plot(results, options.report / "gateway.png")
+        plot(sizes[max(sizes)], options.report / "gateway.png")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ Promised: both of ours cost at most 1.2 times what the tool parser costs alone, 
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,16 +107,22 @@ class Thoughts:
             raise SystemExit(f"{pair.both.label} did not read its answer right.")
 
 
+def times(one: Line, other: Line, size: int) -> float:
+    """How many times the other's cost: round by round, so that what drifts falls out."""
+    rounds = zip(one.costs[size].rounds, other.costs[size].rounds, strict=False)
+    return statistics.median(mine / its for mine, its in rounds)
+
+
 def verdicts(lines: list[Line], sizes: list[int]) -> list[str]:
     """What is not as promised of a pair; empty if all is."""
     alone, both, theirs = lines
     wrong = []
     for size in sizes:
-        times = both.us(size) / alone.us(size)
-        if times > TIMES_ALONE:
-            says = f"{both.subject.label} costs {times:.2f} times {alone.subject.label}"
+        more = times(both, alone, size)
+        if more > TIMES_ALONE:
+            says = f"{both.subject.label} costs {more:.2f} times {alone.subject.label}"
             wrong.append(f"{says} at {size} tokens")
-        if theirs.us(size) <= both.us(size):
+        if times(theirs, both, size) <= 1:
             wrong.append(
                 f"{theirs.subject.label} is ahead of {both.subject.label} at {size} tokens"
             )

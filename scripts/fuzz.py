@@ -168,6 +168,7 @@ def _written(spec: Format) -> Iterator[str]:
 def _marks(spec: Format) -> list[str]:
     own = spec.delimiters
     marks = [*own.starts.spellings, *own.closes.spellings, *spec.shape.inner_delimiters]
+    marks += [*spec.end_of_turn, *spec.annotations]
     if spec.channels:
         marks += [*spec.channels.tokens, *spec.channels.body, *spec.channels.end]
     return [mark.replace("{:SUFFIX}", ":a1").replace("…", "a1") for mark in dict.fromkeys(marks)]

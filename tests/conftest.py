@@ -9,8 +9,10 @@ from hypothesis import HealthCheck, settings
 
 SLOW_MACHINES = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
-# The first two always search the same examples: a change is judged by itself. `explore` does not.
+# All but the last always search the same examples: a change is judged by itself. `explore` does not.
 # There are many formats, each searched in many ways: who wants to search for long runs scripts/fuzz.py.
+# `glance` is for another Python, where what could differ is not how hard one searches.
+settings.register_profile("glance", max_examples=2, derandomize=True, **SLOW_MACHINES)
 settings.register_profile("fast", max_examples=8, derandomize=True, **SLOW_MACHINES)
 settings.register_profile("full", max_examples=25, derandomize=True, **SLOW_MACHINES)
 settings.register_profile("explore", max_examples=1000, **SLOW_MACHINES)

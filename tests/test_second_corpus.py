@@ -1,6 +1,6 @@
 """Texts on which toolwire was wrong once, from a collection that may lie beside the checkout.
 
-Where it does not, nothing is lost: tests/core/test_second_list.py has cases of our own for each row.
+Where it does not, nothing is lost: tests/core/test_second_list_*.py have cases of our own for each row.
 """
 
 from __future__ import annotations

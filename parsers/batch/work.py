@@ -9,12 +9,10 @@ that reads and writes has next to nothing to do with what is in the rows.
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -83,10 +81,12 @@ def results(parse: ParseCalls, pieces: Iterable[Piece], workers: int) -> Iterato
     if workers == 1 or len(first) < 2:
         yield from (do(parse, piece) for piece in pieces)
         return
-    context = multiprocessing.get_context(
-        "spawn"
-    )  # a fork would copy the locks of pyarrow's threads
-    pool = ProcessPoolExecutor(workers, context, _start, (parse,))
+    # Slow to import, and nobody else needs them.
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    # A fork would copy the locks of pyarrow's threads.
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start, (parse,))
     try:
         yield from _in_order(lambda piece: pool.submit(_do, piece), pieces, 2 * workers)
     except BrokenProcessPool:

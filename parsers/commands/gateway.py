@@ -37,21 +37,8 @@ def gateway(config: str | None = None, **said: Any) -> int:
     which has no flag: TOOLWIRE_ADMIN_KEY, or admin_key in the file.
     """
     with extra():
-        import uvicorn
-
-        from ..gateway.app import create_app
-        from ..gateway.guard import guarded
-    settings = GatewaySettings.read(said, config=config)
-    server = settings.server
-    uvicorn.run(
-        create_app(settings.upstream, settings.answers),
-        host=server.host,
-        port=server.port,
-        log_level="warning",
-        server_header=False,
-        http=guarded(settings.limits),
-        ws="none",
-    )
+        from ..gateway.serve import serve
+    serve(GatewaySettings.read(said, config=config))
     return 0
 
 

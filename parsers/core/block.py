@@ -58,7 +58,10 @@ class Block:
         self.bare = False
         self.opened = _outside(self.opened, level) | 1 << level
 
-    def close(self, level: int) -> None:
+    def close(self, level: int, wrappers: int) -> None:
+        """A closer at this level; behind those of so many wrappers come the call's own."""
+        if self.bare and level == wrappers:
+            return  # without a wrapper, a sibling may follow
         self.left_open = self.opened = _outside(self.left_open, level)
         if not self.left_open:
             self.bare = self.siblings = False

@@ -43,6 +43,8 @@ class Delimiters:
         plain = f"[^{first}]"
         self.plain_between: Final = re.compile(f"{plain}+{POSSESSIVE}")
         text = text_without(self.closes.spellings, '"\\')
+        #: … without any escape
+        self.plain_text: Final = re.compile(text)
         string = rf"{text}(?:\\.{text}){{0,{MOST_REPEATS}}}{POSSESSIVE}"
         self.plain_inside: Final = re.compile(string, re.DOTALL)
         #: both in turn; its group is there if that ends inside a string, with the text

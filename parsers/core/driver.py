@@ -69,6 +69,12 @@ class Run(Prose):
         """The levels of wrappers around the block at hand, each a bit."""
         return self._block.opened
 
+    def closers_around(self) -> list[tuple[str, ...]]:
+        """What closes the wrappers around the block at hand, innermost first."""
+        wrappers = enumerate(self.format.wrappers)
+        around = [wrapper.close for level, wrapper in wrappers if self.opened >> level & 1]
+        return around[::-1]
+
     def inside_all(self) -> bool:
         """Whether the innermost wrapper is open: names stand in the open only there."""
         return bool(self._block.opened & self._innermost)
@@ -97,6 +103,20 @@ class Run(Prose):
         """Whitespace behind a call, of which it is not known yet what it is."""
         self.out.gap(space)
         self.note_line(space)
+
+    def first_character(self) -> Step[str | None]:
+        """What a call may begin with: the next character, or the one behind the first line of a code
+        fence, which is read. None where there are backticks and no such fence."""
+        w = self.window
+        while (c := w.peek()) is None:
+            yield
+        if c != "`":
+            return c
+        if not (yield from self.skip_fence()):
+            return None
+        while (c := w.peek()) is None:
+            yield
+        return c
 
     def skip_fence(self) -> Step[bool]:
         """At a backtick: read the first line of a code fence, a word at most. Returns whether there is
@@ -319,7 +339,7 @@ class Run(Prose):
             if closer:
                 out.gap_is_markup()
                 w.take(w.pos + len(closer))
-                self._block.close(delimiters.level_of[closer])
+                self._block.close(delimiters.level_of[closer], len(self.format.wrappers))
                 continue
             if w.pos == len(w.text) or self._cut_off_closer():  # the message is over
                 out.gap_is_markup()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import ToolwireError
 from .channels import Channels
 from .delimiters import Delimiters
+from .end_of_turn import EndOfTurn
 from .layout import IdStyle, Layout
 from .literals import Levels, is_special, without_optional
 from .reasoning import ReasoningStyle
@@ -22,6 +23,19 @@ if TYPE_CHECKING:
     from .channel_run import Boundaries
     from .shape_reader import ShapeReader
 
+
+#: What ends turns in the frames that many families have in common.
+COMMON_ENDS = (
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|eot|>",
+    "<|end|>",
+    "<|end_of_text|>",
+    "<|endoftext|>",
+    "<end_of_turn>",
+    "<｜end▁of▁sentence｜>",
+)
 
 _THINK = ReasoningStyle("think")
 _OPENAI_IDS = IdStyle()
@@ -49,6 +63,8 @@ class Format:
     bare: bool = False
     aliases: tuple[str, ...] = ()
     models: str = ""
+    #: what stands in the names of its models, in small letters and without the characters between words
+    model_names: tuple[str, ...] = ()
     #: how calls are written, to the character; None where only reading them is known
     layout: Layout | None = None
     #: the style of its models' thoughts
@@ -61,8 +77,10 @@ class Format:
     special: tuple[str, ...] = ()
     #: what stands around text that is no call; the openers end thoughts
     text_wrapper: Wrapper | None = None
-    #: marks inside of text that are none of it, such as a citation's
+    #: marks inside of text that are none of it, such as a citation's: what begins one and what ends it
     annotations: tuple[str, ...] = ()
+    #: the tokens that may end a turn: markup at the very end of a message, and nowhere else
+    end_of_turn: tuple[str, ...] = COMMON_ENDS
     inline: bool = False
     #: what the ids of its calls look like
     ids: IdStyle = _OPENAI_IDS
@@ -122,6 +140,13 @@ class Format:
     @cached_property
     def _triggers(self) -> tuple[dict[ReasoningStyle | None, ReasoningTriggers], ...]:
         return {}, {}
+
+    @cached_property
+    def turn_ends(self) -> EndOfTurn:
+        """What ends turns and nothing else: some formats end a part or a text with such a token."""
+        known = {*self.delimiters.closes.spellings, *(self.channels.end if self.channels else ())}
+        known.update(self.text_wrapper.close if self.text_wrapper else ())
+        return EndOfTurn(token for token in self.end_of_turn if token not in known)
 
     @cached_property
     def level_of(self) -> Levels:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ..events import Event
 from .delimiters import Delimiters, closer_in_string
 from .sinks import Sink
-from .window import FastPath, Step, Window
+from .window import FastPath, Matches, Step, Window
 
 #: Characters that a JSON value can begin with.
 VALUE_START: Final = frozenset('{["-0123456789tfn')
@@ -224,6 +225,7 @@ def _read_string(
 
     As it is written, closing quote and all; or `decoded`: the text that the string stands for.
     """
+    fast_path: FastPath | None = None
     while True:
         found = delimiters.inside.search(w.text, w.pos)
         end = found.start() if found else len(w.text)
@@ -232,6 +234,8 @@ def _read_string(
         if found is None:
             if w.eof:
                 return False
+            fast_path = fast_path or sink.fast_path(delimiters.plain_text.fullmatch)
+            w.wait_with(fast_path)
             yield
         elif found.lastindex:
             if (yield from _cut_off_here(w, delimiters, sink, True)):
@@ -337,6 +341,15 @@ class _Inner(Sink):
             elif not self._quoted and len(c) == 1:
                 self._depth += 1 if c in "{[" else -1
 
+    def fast_path(self, plain: Matches) -> FastPath:
+        pass_on = self._sink.fast_path(plain)
+
+        def fast_path(chunk: str) -> list[Event] | None:
+            inside = self._quoted and not self._escaped and not self._space
+            return pass_on(chunk) if inside and not chunk[-1].isspace() else None
+
+        return fast_path
+
     @property
     def balanced(self) -> bool:
         return self._depth == 0 and not self._quoted
@@ -399,6 +412,12 @@ def read_key(w: Window, delimiters: Delimiters) -> Step[str | None]:
         w.take(whole.end())
         return whole[1]
     key = yield from read_name(w, delimiters)
+    return (yield from read_colon(w, key))
+
+
+def read_colon(w: Window, key: str | None) -> Step[str | None]:
+    """Behind a key: read its colon and the whitespace around that. The key; None if there is none, or no
+    colon."""
     while w.space() is None:
         yield
     while (colon := w.peek()) is None:

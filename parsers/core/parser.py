@@ -10,11 +10,14 @@ from ..schema.tools import read_tools
 from .channel_run import ChannelRun
 from .context import Context
 from .driver import Run
+from .end_of_turn import Tail
 from .format import Format
 from .reasoning import ReasoningStyle
 from .window import Window
 
+#: A longer chunk is read in pieces: what stands behind a limit is copied each time the limit moves.
 _LARGEST: Final = 1 << 16
+_FINISHED: Final = "feed() after finish(): make a new Parser for the next message."
 
 
 def _run(context: Context) -> Run:
@@ -26,7 +29,7 @@ def _run(context: Context) -> Run:
 class EventParser:
     """Reads one message in one format. Any way to cut the text gives the same events."""
 
-    __slots__ = ("_finished", "_out", "_steps", "_window", "format")
+    __slots__ = ("_finished", "_out", "_steps", "_tail", "_window", "format")
 
     def __init__(
         self,
@@ -41,6 +44,7 @@ class EventParser:
         has opened them. `fast_paths` is for tests: without them the same events take longer."""
         self.format = format
         self._window = Window(fast_paths)
+        self._tail = Tail(format.turn_ends)
         run = _run(Context(format, read_tools(tools), self._window, style))
         self._out = run.out
         self._steps = run.main(in_reasoning)
@@ -49,25 +53,38 @@ class EventParser:
 
     def feed(self, chunk: str) -> list[Event]:
         """Take the next chunk of the model's text; returns what it decides."""
+        if not self._tail.concerns(chunk):
+            return self._read(chunk)
+        if self._finished:
+            raise ToolwireError(_FINISHED)
+        text = self._tail.push(chunk)
+        return self._read(text) if text else []
+
+    def _read(self, chunk: str) -> list[Event]:
         window = self._window
         if chunk and window.fast_path is not None:
             events = window.fast_path(chunk)
             if events is not None:
                 return events
         if self._finished:
-            raise ToolwireError("feed() after finish(): make a new Parser for the next message.")
+            raise ToolwireError(_FINISHED)
         window.fast_path = None
-        # What stands behind a limit is copied where the limit moves: never all of a long text.
-        for start in range(0, len(chunk), _LARGEST) or (0,):
-            window.push(chunk[start : start + _LARGEST] if len(chunk) > _LARGEST else chunk)
+        if len(chunk) <= _LARGEST:
+            window.push(chunk)
             next(self._steps)
+        else:
+            for start in range(0, len(chunk), _LARGEST):
+                window.push(chunk[start : start + _LARGEST])
+                next(self._steps)
         return self._out.take_events()
 
     def finish(self) -> list[Event]:
         """The message is over; returns what was still undecided. A second call returns nothing."""
         if self._finished:
             return []
+        rest = self._tail.finish()
+        events = self._read(rest) if rest else []
         self._finished = True
         self._window.finish()
         next(self._steps, None)
-        return self._out.take_events()
+        return events + self._out.take_events()

@@ -14,6 +14,9 @@ from ..errors import ToolwireError
 from .literals import GAP, pattern_of
 from .shape import check_spellings
 
+#: A tag that is spelled like any other.
+_LIKE_TEXT = re.compile(r"<[a-z:]+>").fullmatch
+
 
 @dataclass(frozen=True, slots=True)
 class ReasoningStyle:
@@ -26,7 +29,7 @@ class ReasoningStyle:
     #: before the thoughts; there are none where only the prompt opens them
     open: tuple[str, ...] = ()
     close: tuple[str, ...] = ()
-    #: the openers are special tokens: a model can't just mention them
+    #: the openers are special tokens: a model can't just mention them (but for those like `<think>`)
     special: bool = False
     #: what stands around the answer behind the thoughts
     answer_open: tuple[str, ...] = ()
@@ -48,6 +51,11 @@ class ReasoningStyle:
     def choice(self, marker: str) -> ReasoningStyle:
         """The style that is meant, where this marker has come."""
         return self
+
+    def is_special(self, opener: str) -> bool:
+        """Whether an opener, as it stands in a text, is a token. What fills a gap in a spelling differs
+        from model to model: such an opener is one, too."""
+        return opener not in self.open or (self.special and _LIKE_TEXT(opener) is None)
 
     def has(self, marker: str) -> bool:
         """Whether a marker, as it stands in a text, is one of this style."""

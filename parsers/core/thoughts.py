@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from ..events import Arguments, CallEnd, CallStart, Event
 from .code import CodeTracker
 from .reasoning import ReasoningStyle
-from .triggers import ANSWER, THINK, THOUGHT, ReasoningTriggers, Triggers
+from .triggers import ANSWER, NOTE, THINK, THOUGHT, ReasoningTriggers, Triggers
 from .window import Step
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Thoughts:
         "_answering",
         "_code",
         "_end",
+        "_noted",
         "_notes_code",
         "_seen",
         "_style",
@@ -48,6 +49,7 @@ class Thoughts:
         self._end = triggers.end  # what ends thoughts
         self._style_known = False  # the style was one of several, and now is known
         self._seen = False  # there were some
+        self._noted = 0  # how many annotations are open
         self._answering = False  # behind a marker that begins the answer
         self._code = CodeTracker()
         self._watches_code: Final = triggers.watches_code
@@ -102,10 +104,12 @@ class Thoughts:
             at_start = run.out.empty and not before.strip()
             ends_text = not self._seen and self._is_always(marker)
             return at_start or ends_text or self._in_answer(run, before)
+        if kind == NOTE:
+            return marker in self._triggers.notes or self._noted > 0
         if kind != ANSWER or style is None or self._is_always(marker):
             return True
-        if marker in style.answer_open:
-            return self._seen and run.out.fresh and not before.strip()
+        if marker in style.answer_open:  # behind thoughts, or where there were none
+            return (self._seen or run.out.empty) and run.out.fresh and not before.strip()
         return self._answering or (self._seen and not style.answer_open)
 
     def _is_always(self, marker: str) -> bool:
@@ -117,9 +121,8 @@ class Thoughts:
         return not self.active and self._is_always(closer)
 
     def _is_special(self, opener: str) -> bool:
-        """What fills a gap in a spelling differs from model to model: such a marker is a token, too."""
         style = self._style.choice(opener) if self._style is not None else None
-        return style is not None and (style.special or opener not in style.open)
+        return style is not None and style.is_special(opener)
 
     def _in_answer(self, run: Prose, before: str) -> bool:
         """Whether a marker behind `before` stands in text that follows thoughts, and not in code."""
@@ -150,6 +153,8 @@ class Thoughts:
         elif kind == ANSWER:
             out.edge()
             self._answering = self._style is not None and marker in self._style.answer_open
+        elif kind == NOTE:
+            self._noted += 1 if marker in self._triggers.notes else -1
         run.line_start = True
 
     def _settle(self, marker: str) -> None:

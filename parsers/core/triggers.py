@@ -112,6 +112,8 @@ class ReasoningTriggers:
         )
         #: whether it matters what is code, also in a message without thoughts
         self.watches_code: Final = format.bare and format.shape.in_fences
+        #: what begins annotations
+        self.notes: Final = frozenset(format.annotations[::2])
         #: those of the markers around the answer that are never text
         self.always: Final = frozenset(around)
         self._around: Final = tuple(text.open if text else ())

@@ -22,6 +22,7 @@ from typing import Any
 from ..core.format import Format
 from ..errors import ToolwireError
 from ..formats import get_format, list_formats, register_format
+from ..formats.reasoning import channel_style
 from ..formats.registry import names_read
 from ..formats.response_template import NAME as RESPONSE_TEMPLATE
 from ..formats.response_template import load_response_template
@@ -39,6 +40,17 @@ def check_tokenizer(format_name: str, tokenizer: Any) -> None:
     """Raises a ToolwireError if a model with this tokenizer can't write the format."""
     if not skipped():
         check_special_tokens(get_format(format_name), tokenizer)
+
+
+def warn_of_unread_thoughts(spec: Format, reasoning_parser: Any, log: logging.Logger) -> None:
+    """Where a format has a channel for thoughts, and the server no reasoning parser."""
+    if not reasoning_parser and channel_style(spec) is not None:
+        log.warning(
+            "Thoughts in the format %s have a channel of their own, and without a reasoning parser they "
+            "are left out of answers: add --reasoning-parser toolwire_%s.",
+            spec.name,
+            spec.name,
+        )
 
 
 def choose_format(tokenizer: Any, template: str = "") -> tuple[str, str]:

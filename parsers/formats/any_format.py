@@ -14,7 +14,7 @@ from ..core.any_channels import Family
 from ..core.any_run import AnyReader
 from ..core.format import Format, Wrapper
 from ..core.layout import Layout
-from ..core.literals import any_of
+from ..core.literals import any_of, is_special
 from ..core.reasoning import StyleChoice
 from ..core.samples import Call, Inferred, Sample
 from ..core.shape import NotExpressible, Piece, Shape
@@ -107,6 +107,8 @@ def any_format(formats: Iterable[Format]) -> Format:
     headers = [token for members in families for format in members for token in _tokens(format)]
     closes = [closer for format in marked for closer in format.delimiters.closes.spellings]
     texts = [format.text_wrapper for format in marked if format.text_wrapper]
+    parts = {end for format in formats if format.channels for end in format.channels.end}
+    ends = [token for format in formats for token in format.turn_ends.tokens if is_special(token)]
     return Format(
         name=NAME,
         shape=AnyCalls(marked, families),
@@ -119,6 +121,7 @@ def any_format(formats: Iterable[Format]) -> Format:
             _once(*[wrapper.open for wrapper in texts]),
             _once(*[wrapper.close for wrapper in texts]),
         ),
+        end_of_turn=tuple(token for token in _once(ends) if token not in parts),
     )
 
 

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..core.channels import Channels
 from ..core.format import Format, Wrapper
 from ..core.layout import Layout
 from ..shapes import JsonCalls, NamedJson, Tag, Tags
 
+_HARMONY = Channels(
+    tokens=("<|start|>", "<|channel|>", "<|constrain|>"),
+    body=("<|message|>",),
+    end=("<|end|>", "<|call|>", "<|return|>"),
+    thought=("<|channel|>analysis",),
+    recipient="to=",
+    readers=("user", "assistant", "all"),
+    prefix="functions.",
+    name_in_header=True,
+    thought_begin="<|channel|>analysis<|message|>",
+    thought_end="<|end|><|start|>assistant",
+    built_in=("python", "browser", "container"),
+)
+
 HARMONY = Format(
     name="harmony",
     shape=NamedJson(),
-    channels=Channels(
-        tokens=("<|start|>", "<|channel|>", "<|constrain|>"),
-        body=("<|message|>",),
-        end=("<|end|>", "<|call|>", "<|return|>"),
-        thought=("<|channel|>analysis",),
-        recipient="to=",
-        readers=("user", "assistant", "all"),
-        prefix="functions.",
-        name_in_header=True,
-        thought_begin="<|channel|>analysis<|message|>",
-        thought_end="<|end|><|start|>assistant",
-        built_in=("python", "browser", "container"),
-    ),
+    channels=_HARMONY,
     aliases=("openai", "gpt_oss"),
     models="gpt-oss",
+    model_names=("gptoss",),
     family="gpt-oss",
     year=2025,
     layout=Layout(
@@ -45,18 +50,9 @@ BEAM = Format(
         parameter_close=("</rfl:parameter>",),
         value_on_own_lines=True,
     ),
-    channels=Channels(
-        tokens=("<|start|>", "<|channel|>", "<|constrain|>"),
-        body=("<|message|>",),
-        end=("<|end|>", "<|call|>", "<|return|>"),
-        thought=("<|channel|>analysis",),
-        recipient="to=",
-        readers=("user", "assistant", "all"),
-        name_in_header=True,
-        thought_begin="<|channel|>analysis<|message|>",
-        thought_end="<|end|><|start|>assistant",
-    ),
+    channels=replace(_HARMONY, prefix="", built_in=()),
     models="Beam",
+    model_names=("beam",),
     family="Beam",
     year=2026,
     layout=Layout(
@@ -93,6 +89,7 @@ INKLING = Format(
         thought_end="<|end_message|><|message_model|>",
     ),
     models="Inkling",
+    model_names=("inkling",),
     family="Inkling",
     year=2026,
     layout=Layout(
@@ -130,6 +127,7 @@ MUSE_GLIMMER = Format(
     ),
     aliases=("muse", "glimmer"),
     models="Muse Glimmer",
+    model_names=("museglimmer",),
     family="Muse",
     year=2026,
     layout=Layout(

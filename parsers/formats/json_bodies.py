@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..core.format import Format, Wrapper
+from ..core.format import COMMON_ENDS, Format, Wrapper
 from ..core.layout import CallId, Layout
 from ..core.reasoning import ReasoningStyle
 from ..shapes import JsonCalls
@@ -33,6 +33,7 @@ HERMES = Format(
     wrappers=(Wrapper(("<tool_call>",), ("</tool_call>",)),),
     aliases=("qwen25", "qwen3", "ernie45", "reka", "kolibri1"),
     models="Hermes 2 and 3, Qwen 2.5, Qwen 3, Ernie 4.5, Reka, Trinity, Kolibri",
+    model_names=("hermes", "qwen", "qwq", "ernie4.5", "reka", "kolibri"),
     family="Qwen",
     year=2024,
     layout=_object(call_begin="<tool_call>\n", call_end="\n</tool_call>", separator="\n"),
@@ -43,6 +44,7 @@ TRINITY = replace(
     name="trinity",
     aliases=(),
     models="Trinity",
+    model_names=("trinity",),
     family="Trinity",
     year=2025,
     reasoning=ReasoningStyle("trinity"),
@@ -65,6 +67,7 @@ LLAMA3_JSON = Format(
     bare=True,
     aliases=("llama3", "llama4_json"),
     models="Llama 3.1, 3.2 and 3.3",
+    model_names=("llama3.1", "llama3.2", "llama3.3"),
     family="Llama",
     year=2024,
     layout=_object(arguments="parameters", separator="; "),
@@ -76,6 +79,7 @@ XLAM = Format(
     wrappers=(Wrapper(("[TOOL_CALLS]", "<tool_call>"), ("</tool_call>", "[/TOOL_CALLS]")),),
     bare=True,
     models="xLAM",
+    model_names=("xlam",),
     family="xLAM",
     year=2024,
     layout=_array(),
@@ -87,7 +91,9 @@ LONGCAT = replace(
     wrappers=(Wrapper(("<longcat_tool_call>",), ("</longcat_tool_call>",)),),
     aliases=(),
     models="LongCat Flash",
+    model_names=("longcat",),
     family="LongCat",
+    end_of_turn=(*COMMON_ENDS, "</longcat_s>"),
     year=2025,
     layout=_object(
         call_begin="<longcat_tool_call>", call_end="</longcat_tool_call>", separator="\n"
@@ -99,6 +105,7 @@ GRANITE4 = replace(
     name="granite4",
     aliases=(),
     models="Granite 4",
+    model_names=("granite4",),
     family="Granite",
     year=2025,
 )
@@ -108,6 +115,7 @@ GRANITE_20B_FC = Format(
     shape=JsonCalls(),
     wrappers=(Wrapper(("<function_call>",)),),
     models="Granite 20B function calling",
+    model_names=("granite20bfunctioncalling",),
     family="Granite",
     year=2024,
     layout=_object(call_begin="<function_call> ", separator="\n"),
@@ -122,6 +130,7 @@ INTERNLM = Format(
     ),
     aliases=("internlm2",),
     models="InternLM 2 and 2.5",
+    model_names=("internlm2",),
     family="InternLM",
     year=2024,
     layout=_object(call_begin="<|action_start|><|plugin|>\n", call_end="<|action_end|>"),
@@ -143,7 +152,9 @@ GIGACHAT3 = Format(
         ),
     ),
     models="GigaChat 3 and 3.1",
+    model_names=("gigachat3",),
     family="GigaChat",
+    end_of_turn=(*COMMON_ENDS, "<|message_sep|>", "</s>"),
     year=2025,
     layout=_object(call_begin="<|function_call|>"),
 )
@@ -153,6 +164,7 @@ GRANITE = Format(
     shape=JsonCalls(),
     wrappers=(Wrapper(("<|tool_call|>", "<tool_call>")),),
     models="Granite 3.0 and 3.1",
+    model_names=("granite3",),
     family="Granite",
     year=2024,
     reasoning=ReasoningStyle("granite"),
@@ -165,7 +177,9 @@ JAMBA = Format(
     wrappers=(Wrapper(("<tool_calls>",), ("</tool_calls>",)),),
     aliases=("minimax_m1",),
     models="Jamba 1.5 and 1.6, MiniMax M1",
+    model_names=("jamba", "minimaxm1"),
     family="Jamba",
+    end_of_turn=(*COMMON_ENDS, "<|eom|>", "<end_of_sentence>"),
     year=2024,
     layout=_array("<tool_calls>", "</tool_calls>"),
 )
@@ -175,7 +189,9 @@ HUNYUAN = replace(
     name="hunyuan",
     aliases=("hunyuan_a13b",),
     models="Hunyuan A13B",
+    model_names=("hunyuana13b",),
     family="Hunyuan",
+    end_of_turn=(*COMMON_ENDS, "<|eos|>"),
     year=2025,
     reasoning=ReasoningStyle("hunyuan_a13b"),
 )
@@ -184,6 +200,7 @@ APRIEL = replace(
     name="apriel",
     aliases=(),
     models="Apriel",
+    model_names=("apriel",),
     family="Apriel",
     year=2025,
     reasoning=ReasoningStyle("apriel"),
@@ -194,6 +211,7 @@ PANGU_V2 = Format(
     shape=JsonCalls(),
     wrappers=(Wrapper(("<|tool_call_start|>",), ("<|tool_call_end|>",)),),
     models="Pangu v2",
+    model_names=("panguv2",),
     family="Pangu",
     year=2026,
     layout=_array("<|tool_call_start|>", "<|tool_call_end|>"),
@@ -204,7 +222,9 @@ NEMOTRON = Format(
     shape=JsonCalls(),
     wrappers=(Wrapper(("<TOOLCALL>",), ("</TOOLCALL>",)),),
     models="Nemotron Nano v2, Llama Nemotron",
+    model_names=("nemotron", "llama3.1nemotron", "llama3.3nemotron"),
     family="Nemotron",
+    end_of_turn=(*COMMON_ENDS, "<SPECIAL_12>"),
     year=2025,
     layout=_array("<TOOLCALL>", "</TOOLCALL>"),
 )
@@ -215,6 +235,7 @@ PHI4 = Format(
     wrappers=(Wrapper(("functools[",)),),
     aliases=("phi4_mini_json", "firefunction"),
     models="Phi 4 mini, Firefunction",
+    model_names=("phi4mini", "firefunction"),
     family="Phi",
     year=2025,
     layout=_array("functools"),
@@ -226,7 +247,9 @@ COHERE = Format(
     wrappers=(Wrapper(("<|START_ACTION|>",), ("<|END_ACTION|>",)),),
     aliases=("command", "cohere_command3", "cohere_command4"),
     models="Cohere Command A, R7B and 4",
+    model_names=("commanda", "commandr7b", "command4"),
     family="Cohere",
+    end_of_turn=(*COMMON_ENDS, "<|END_OF_TURN_TOKEN|>"),
     year=2024,
     reasoning=ReasoningStyle("cohere"),
     text_wrapper=Wrapper(
@@ -253,7 +276,9 @@ COMMAND_R = Format(
     ),
     wrappers=(Wrapper(("Action:",)),),
     models="Cohere Command R and R+",
+    model_names=("commandr",),
     family="Cohere",
+    end_of_turn=(*COMMON_ENDS, "<|END_OF_TURN_TOKEN|>"),
     year=2024,
     layout=Layout(
         section_begin="Action:\n```json\n[\n    ",
@@ -273,7 +298,9 @@ SARASHINA = Format(
     wrappers=(Wrapper(("<|tool_calls|>",)),),
     bare=True,
     models="Sarashina",
+    model_names=("sarashina",),
     family="Sarashina",
+    end_of_turn=(*COMMON_ENDS, "</s>"),
     year=2025,
     layout=Layout(
         section_begin="<|tool_calls|>[",
@@ -291,7 +318,9 @@ APERTUS = Format(
     shape=JsonCalls(name_is_key=True),
     wrappers=(Wrapper(("<|tools_prefix|>",), ("<|tools_suffix|>",)),),
     models="Apertus",
+    model_names=("apertus",),
     family="Apertus",
+    end_of_turn=(*COMMON_ENDS, "<|assistant_end|>"),
     year=2025,
     reasoning=ReasoningStyle("apertus"),
     layout=Layout(

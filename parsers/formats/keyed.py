@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..core.format import Format, Wrapper
+from ..core.format import COMMON_ENDS, Format, Wrapper
 from ..core.layout import Layout
 from ..core.reasoning import ReasoningStyle
 from ..shapes import Tag, Tags
@@ -20,7 +20,9 @@ GLM45 = Format(
     shape=_KEY_VALUE,
     wrappers=(Wrapper(("<tool_call>",), ("</tool_call>",)),),
     models="GLM 4.5 and 4.6",
+    model_names=("glm4.5", "glm4.6"),
     family="GLM",
+    end_of_turn=(*COMMON_ENDS, "<|user|>", "<|observation|>", "<|role_end|>", "</assistant>"),
     year=2025,
     layout=Layout(
         call_begin="<tool_call>",
@@ -38,6 +40,7 @@ SPARK25 = replace(
     GLM45,
     name="spark25",
     models="Spark 2.5",
+    model_names=("spark2.5",),
     family="Spark",
     year=2026,
     layout=replace(GLM45.written, key_end="</arg_key>"),
@@ -48,6 +51,7 @@ GLM47 = replace(
     name="glm47",
     aliases=("ling3", "poolside"),
     models="GLM 4.7, Ling 3, Poolside",
+    model_names=("glm4.7", "glm5", "ling3", "poolside"),
     family="GLM",
     year=2025,
     layout=replace(
@@ -65,6 +69,7 @@ IQUEST_Q1 = replace(
     wrappers=(Wrapper(("<iquest_tool_call>",), ("</iquest_tool_call>",)),),
     aliases=(),
     models="iQuest Q1",
+    model_names=("iquestq1",),
     family="iQuest",
     year=2026,
     layout=replace(GLM47.written, call_begin="<iquest_tool_call>", call_end="</iquest_tool_call>"),
@@ -75,6 +80,7 @@ IQUEST_CODER = replace(
     name="iquest_coder",
     wrappers=(Wrapper(("<iquestcoder_tool_call>",), ("</iquestcoder_tool_call>",)),),
     models="iQuest Coder v2",
+    model_names=("iquestcoder",),
     family="iQuest",
     year=2026,
     layout=replace(
@@ -93,6 +99,7 @@ SOLAR_OPEN2 = Format(
     ),
     wrappers=(Wrapper(("<|tool_call:start|>",), ("<|tool_call:end|>",)),),
     models="Solar Open 2",
+    model_names=("solaropen2",),
     family="Solar",
     year=2026,
     layout=Layout(
@@ -123,6 +130,7 @@ HY4 = Format(
         Wrapper(("<tool_call{:…}>",), ("</tool_call{:…}>",)),
     ),
     models="Hunyuan 4, with any suffix in its tags",
+    model_names=("hunyuan4", "hy4"),
     family="Hunyuan",
     year=2026,
     reasoning=ReasoningStyle("hy"),
@@ -133,7 +141,9 @@ HY3 = replace(
     HY4,
     name="hy3",
     models="Hunyuan 3, with any suffix in its tags",
+    model_names=("hunyuan3", "hy3"),
     family="Hunyuan",
+    end_of_turn=(*COMMON_ENDS, "<｜hy_eos｜>", "<｜hy_eos:opensource｜>"),
     year=2026,
     layout=Layout(
         section_begin="<tool_calls:opensource>\n",
@@ -167,6 +177,7 @@ K2_HORIZON = Format(
         Wrapper(("<ifm|tool_call>",), ("</ifm|tool_call>",)),
     ),
     models="K2 Horizon, whichever of its three forms is asked for",
+    model_names=("k2horizon",),
     family="K2",
     year=2026,
     reasoning=ReasoningStyle("k2_horizon"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 from dataclasses import replace
 
-from ..core.format import Format, Wrapper
+from ..core.format import COMMON_ENDS, Format, Wrapper
 from ..core.layout import CallId, IdStyle, Layout
 from ..core.reasoning import ReasoningStyle
 from ..shapes import Labels, NamedJson
@@ -49,6 +49,7 @@ DEEPSEEK_V3 = Format(
     ),
     aliases=("deepseek_r1",),
     models="DeepSeek V3 and R1",
+    model_names=("deepseek", "deepseekv3", "deepseekr1"),
     family="DeepSeek",
     year=2024,
     layout=Layout(
@@ -73,6 +74,7 @@ DEEPSEEK_V3_1 = replace(
     ),
     aliases=("deepseek_v31",),
     models="DeepSeek V3.1",
+    model_names=("deepseekv3.1",),
     family="DeepSeek",
     year=2025,
     layout=Layout(
@@ -98,6 +100,7 @@ KIMI_K2 = Format(
         Wrapper(("<|tool_call_begin|>",), ("<|tool_call_end|>",)),
     ),
     models="Kimi K2",
+    model_names=("kimi", "kimik2"),
     family="Kimi",
     year=2025,
     ids=IdStyle("functions.{name}:{index}"),
@@ -117,7 +120,9 @@ MISTRAL = Format(
     shape=NamedJson(separator=("[ARGS]",), id_separator=("[CALL_ID]",)),
     wrappers=(Wrapper(("[TOOL_CALLS]",), ("[/TOOL_CALLS]",)),),
     models="Mistral, before v11 (array) and since (name and arguments)",
+    model_names=("mistral", "mixtral", "ministral", "magistral", "devstral", "codestral"),
     family="Mistral",
+    end_of_turn=(*COMMON_ENDS, "</s>"),
     year=2024,
     # Its templates refuse others.
     ids=IdStyle("{random}", string.ascii_letters + string.digits, 9),
@@ -131,6 +136,7 @@ FUNCTIONARY = Format(
     wrappers=(Wrapper(("<function=", ">>>"), ("</function>",)),),
     prompt_opens=True,
     models="Functionary v3.1 and v3.2",
+    model_names=("functionary",),
     family="Functionary",
     year=2024,
     layout=Layout(call_begin="<function=", name_end=">", call_end="</function>"),
@@ -144,6 +150,7 @@ SOLAR_OPEN = Format(
         Wrapper(("<|tool_call:begin|>",), ("<|tool_call:end|>",)),
     ),
     models="Solar Open",
+    model_names=("solaropen",),
     family="Solar",
     year=2026,
     ids=IdStyle("{random}", string.ascii_lowercase + string.digits, 10),
@@ -181,6 +188,7 @@ PLAMO3 = Format(
         Wrapper(("<|plamo:begin_tool_name:plamo|>",), ("<|plamo:end_tool_arguments:plamo|>",)),
     ),
     models="PLaMo 3",
+    model_names=("plamo3",),
     family="PLaMo",
     year=2026,
     reasoning=ReasoningStyle("plamo3"),

@@ -20,7 +20,9 @@ from .reasoning import Reasoning, style_of
 def text_only(format: str | Format) -> Format:
     """A format in which nothing is a call. Thoughts and text are marked as in the given one."""
     spec = format if isinstance(format, Format) else get_format(format)
-    return _text_format(spec.reasoning, spec.text_wrapper, spec.annotations, spec.channels)
+    return _text_format(
+        spec.reasoning, spec.text_wrapper, spec.annotations, spec.channels, spec.end_of_turn
+    )
 
 
 @cache
@@ -29,6 +31,7 @@ def _text_format(
     text_wrapper: Wrapper | None,
     annotations: tuple[str, ...],
     channels: Channels | None,
+    end_of_turn: tuple[str, ...],
 ) -> Format:
     return Format(
         name="text",
@@ -37,6 +40,7 @@ def _text_format(
         text_wrapper=text_wrapper,
         annotations=annotations,
         channels=channels and replace(channels, calls=False),
+        end_of_turn=end_of_turn,
     )
 
 

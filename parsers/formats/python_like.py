@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..core.format import Format, Wrapper
+from ..core.format import COMMON_ENDS, Format, Wrapper
 from ..core.layout import Layout
 from ..core.reasoning import ReasoningStyle
 from ..shapes import BareKeys, CallText, Pythonic
@@ -17,6 +17,7 @@ PYTHONIC = Format(
     bare=True,
     aliases=("llama3_pythonic", "toolace"),
     models="Llama 3.2, ToolACE",
+    model_names=("toolace",),
     family="Llama",
     year=2024,
     layout=Layout(
@@ -34,6 +35,7 @@ LLAMA4_PYTHONIC = replace(
     name="llama4_pythonic",
     aliases=(),
     models="Llama 4",
+    model_names=("llama4",),
     family="Llama",
     year=2025,
     layout=replace(
@@ -46,8 +48,8 @@ LFM2 = replace(
     name="lfm2",
     aliases=(),
     wrappers=(Wrapper(("<|tool_call_start|>",), ("<|tool_call_end|>",)),),
-    bare=False,
-    models="LFM 2",
+    models="LFM 2 and 2.5",
+    model_names=("lfm2",),
     family="LFM",
     year=2025,
     layout=replace(
@@ -58,8 +60,10 @@ LFM2 = replace(
 OLMO3 = replace(
     LFM2,
     name="olmo3",
+    bare=False,
     wrappers=(Wrapper(("<function_calls>",), ("</function_calls>",)),),
     models="OLMo 3",
+    model_names=("olmo3",),
     family="OLMo",
     year=2025,
     layout=replace(
@@ -75,7 +79,9 @@ GEMMA4 = Format(
     shape=BareKeys(quote='<|"|>'),
     wrappers=(Wrapper(("<|tool_call>",), ("<tool_call|>", "</tool_call>")),),
     models="Gemma 4",
+    model_names=("gemma4",),
     family="Gemma",
+    end_of_turn=(*COMMON_ENDS, "<turn|>", "<|tool_response>", "<eos>"),
     year=2026,
     reasoning=ReasoningStyle("gemma4"),
     special=("<|tool_call>",),
@@ -89,7 +95,9 @@ FUNCTIONGEMMA = Format(
     shape=BareKeys(quote="<escape>"),
     wrappers=(Wrapper(("<start_function_call>",), ("<end_function_call>",)),),
     models="FunctionGemma",
+    model_names=("functiongemma",),
     family="Gemma",
+    end_of_turn=(*COMMON_ENDS, "<start_function_response>", "<eos>"),
     year=2025,
     layout=Layout(
         call_begin="<start_function_call>", name_begin="call:", call_end="<end_function_call>"

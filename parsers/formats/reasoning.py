@@ -20,7 +20,7 @@ STYLES = (
     ReasoningStyle(
         "gemma4", ("<|channel>thought\n", "<|channel>thought"), ("<channel|>",), special=True
     ),
-    ReasoningStyle("mistral", ("[THINK]",), ("[/THINK]",), special=True),
+    ReasoningStyle("mistral", ("[THINK]", "<think>"), ("[/THINK]", "</think>"), special=True),
     ReasoningStyle("minimax_m3", ("<mm:think>",), ("</mm:think>",)),
     ReasoningStyle("hy", ("<think>", "<think:…>"), ("</think>", "</think:…>")),
     ReasoningStyle(
@@ -64,7 +64,9 @@ STYLES = (
         ("</thinking>", "[BEGIN FINAL RESPONSE]"),
         answer_close=("[END FINAL RESPONSE]",),
     ),
-    ReasoningStyle("solar_open", ("<|think|>",), ("<|end|>",), special=True),
+    ReasoningStyle(
+        "solar_open", ("<|think|>", "<|begin|>assistant<|think|>"), ("<|end|>",), special=True
+    ),
     ReasoningStyle(
         "kimi_k3",
         ("<|open|>think<|sep|>", "<|open|> think <|sep|>"),

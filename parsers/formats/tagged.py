@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..core.format import Format, Wrapper
+from ..core.format import COMMON_ENDS, Format, Wrapper
 from ..core.layout import CallId, Layout, TypeMark
 from ..core.reasoning import ReasoningStyle
 from ..shapes import Tag, Tags
@@ -23,6 +23,16 @@ QWEN3_CODER = Format(
     bare=True,
     aliases=("qwen3_xml", "qwen35", "nemotron3", "step3p5", "granite42", "mimo", "berrylm"),
     models="Qwen3-Coder, Qwen 3.5, Nemotron 3, Step 3.5, Granite 4.2, MiMo, BerryLM",
+    model_names=(
+        "qwen3coder",
+        "qwen3.5",
+        "nemotron3",
+        "step3.5",
+        "granite4.2",
+        "mimo",
+        "berrylm",
+        "qwen3.6",
+    ),
     family="Qwen",
     year=2025,
     layout=Layout(
@@ -47,7 +57,9 @@ SEED_OSS = replace(
     wrappers=(Wrapper(("<seed:tool_call>",), ("</seed:tool_call>",)),),
     aliases=(),
     models="Seed-OSS",
+    model_names=("seedoss",),
     family="Seed",
+    end_of_turn=(*COMMON_ENDS, "<seed:eos>"),
     year=2025,
     reasoning=ReasoningStyle("seed_oss"),
     layout=replace(
@@ -70,7 +82,9 @@ MINIMAX_M2 = Format(
     wrappers=(Wrapper(("<minimax:tool_call>",), ("</minimax:tool_call>",)),),
     bare=True,
     models="MiniMax M2",
+    model_names=("minimaxm2",),
     family="MiniMax",
+    end_of_turn=("[e~[",),
     year=2025,
     layout=Layout(
         section_begin="<minimax:tool_call>\n",
@@ -90,7 +104,9 @@ DOTS = replace(
     name="dots",
     wrappers=(Wrapper(("<dots_function_call>",), ("</dots_function_call>",)),),
     models="Dots",
+    model_names=("dots.llm", "dots1"),
     family="Dots",
+    end_of_turn=(*COMMON_ENDS, "<|endofresponse|>"),
     year=2025,
     layout=replace(
         MINIMAX_M2.written,
@@ -155,6 +171,7 @@ DEEPSEEK_V3_2 = replace(
     name="deepseek_v3_2",
     aliases=("deepseek_v32",),
     models="DeepSeek V3.2",
+    model_names=("deepseekv3.2",),
     family="DeepSeek",
     year=2025,
 )
@@ -163,6 +180,7 @@ DEEPSEEK_V4 = replace(
     _invokes("DSML", "tool_calls", "toolcalls", "tool"),
     name="deepseek_v4",
     models="DeepSeek V4",
+    model_names=("deepseekv4",),
     family="DeepSeek",
     year=2026,
 )
@@ -171,6 +189,7 @@ DEEPSEEK_V41 = replace(
     _invokes("DSML", "calls", "tool_calls", "toolcalls", "tool", space=" "),
     name="deepseek_v41",
     models="DeepSeek V4.1",
+    model_names=("deepseekv4.1",),
     family="DeepSeek",
     year=2026,
 )
@@ -179,7 +198,9 @@ GIGACHAT35 = replace(
     _invokes("GCML", "tool_calls", "toolcalls", "tool"),
     name="gigachat35",
     models="GigaChat 3.5",
+    model_names=("gigachat3.5",),
     family="GigaChat",
+    end_of_turn=(*COMMON_ENDS, "<|message_sep|>", "</s>"),
     year=2026,
 )
 
@@ -199,7 +220,9 @@ MINICPM5 = Format(
         ),
     ),
     models="MiniCPM 5",
+    model_names=("minicpm5",),
     family="MiniCPM",
+    end_of_turn=(*COMMON_ENDS, "</s>"),
     year=2026,
     layout=Layout(
         call_begin='<function name="',
@@ -228,7 +251,9 @@ STEP3 = Format(
     ),
     bare=True,
     models="Step 3",
+    model_names=("step3",),
     family="Step",
+    end_of_turn=(*COMMON_ENDS, "<|EOT|>"),
     year=2025,
     layout=Layout(
         section_begin="<｜tool_calls_begin｜>",
@@ -270,6 +295,7 @@ KIMI_K3 = Format(
     wrappers=(Wrapper(_xtml("open", "tools"), _xtml("close", "tools")),),
     inline=True,
     models="Kimi K3",
+    model_names=("kimik3",),
     family="Kimi",
     year=2026,
     reasoning=ReasoningStyle("kimi_k3"),

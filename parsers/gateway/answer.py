@@ -17,7 +17,7 @@ from . import metrics
 from .asgi import Message, Refused, Send, UpstreamDied, send_json
 from .budget import Account, OverBudget
 from .by_model import REFUSALS, says_no_tools
-from .capture import Capture
+from .capture import Captures
 from .exchange import (
     Plan,
     StreamSession,
@@ -54,7 +54,7 @@ class Answer:
         self,
         plan: Plan,
         settings: Settings,
-        capture: Capture | None,
+        capture: Captures | None,
         send: Send,
         account: Account,
         started: float,

@@ -1,18 +1,21 @@
-"""The standalone gateway: the middleware in front of a proxy to one upstream."""
+"""The standalone gateway: the middleware in front of a proxy to the upstream."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio
 import httpx2
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from . import metrics
 from .asgi import (
     App,
     ClientGone,
@@ -27,10 +30,13 @@ from .asgi import (
 from .breaker import Unavailable
 from .budget import Budget
 from .exchange import failure
-from .middleware import MARK, ToolCallMiddleware
-from .settings import Settings, UpstreamSettings
+from .front import Front
+from .middleware import MARK, MODEL, ToolCallMiddleware
+from .paths import upstream_path
+from .settings import ServerSettings, Settings, UpstreamSettings
 from .sse import DONE, frame
-from .upstream import Upstream
+from .upstream import Call, Reply
+from .upstreams import Upstreams
 
 #: Headers that are about one connection (RFC 9110, 7.6.1), or that each side makes for itself.
 HOP_BY_HOP = frozenset(
@@ -47,26 +53,43 @@ HOP_BY_HOP = frozenset(
     }
 )
 _NOT_TO_UPSTREAM = HOP_BY_HOP | {b"host", b"content-length", b"expect", b"x-admin-key"}
-_NOT_TO_CLIENT = HOP_BY_HOP | {b"date", b"server"}
+#: The upstream's own addresses stay here.
+_NOT_TO_CLIENT = HOP_BY_HOP | {b"date", b"server", b"location", b"content-location"}
 
+_log = logging.getLogger("toolwire.gateway")
+
+_REDIRECTED = "The upstream answers with a redirect, and with nothing else"
 _BROKE_OFF = "The upstream broke off in the middle of its answer"
 
 
-def create_app(upstream: UpstreamSettings, settings: Settings | None = None) -> App:
+def create_app(
+    upstream: UpstreamSettings,
+    settings: Settings | None = None,
+    server: ServerSettings | None = None,
+) -> App:
     """The gateway as an ASGI application."""
     settings = settings or Settings.from_environment()
     budget = Budget(settings.max_held)
-    proxy = _Proxy(Upstream(upstream), settings, budget)
+    upstreams = Upstreams(upstream)
+    proxy = _Proxy(upstreams, settings, budget)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
-        await proxy.upstream.close()
+        await upstreams.close()
+        await watched.close()
+
+    async def readyz(_: Request) -> Response:
+        answering = await upstreams.answering()
+        said = {"upstreams": len(upstreams), "answering": answering}
+        status = "ok" if answering else "no upstream answers"
+        return JSONResponse({"status": status, **said}, 200 if answering else 503)
 
     inner = Starlette(
         routes=[
             Route("/metrics", _metrics),
             Route("/healthz", _healthz),
+            Route("/readyz", readyz),
             Route("/proxy/chat/completions", proxy, methods=["POST"]),
             Route("/proxy/responses", proxy, methods=["POST"]),
             Route("/proxy/messages", proxy, methods=["POST"]),
@@ -74,11 +97,25 @@ def create_app(upstream: UpstreamSettings, settings: Settings | None = None) -> 
         ],
         lifespan=lifespan,
     )
-    return ToolCallMiddleware(inner, settings, budget)
+    watched = ToolCallMiddleware(inner, settings, budget)
+    return Front(_with_cors(watched, server))
+
+
+def _with_cors(app: App, server: ServerSettings | None) -> App:
+    """Lets pages of other origins ask, where somebody wants that."""
+    if server is None or not server.cors:
+        return app
+    return CORSMiddleware(
+        app,
+        allow_origins=server.cors,
+        allow_methods=["GET", "POST"],
+        allow_headers=["*"],
+        expose_headers=["x-request-id", "retry-after"],
+    )
 
 
 async def _metrics(_: Request) -> Response:
-    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+    return Response(metrics.scrape(), media_type=CONTENT_TYPE_LATEST)
 
 
 async def _healthz(_: Request) -> Response:
@@ -88,13 +125,13 @@ async def _healthz(_: Request) -> Response:
 class _Proxy:
     """Passes a request on to the upstream, and its answer back, chunk by chunk."""
 
-    def __init__(self, upstream: Upstream, settings: Settings, budget: Budget) -> None:
-        self.upstream = upstream
+    def __init__(self, upstreams: Upstreams, settings: Settings, budget: Budget) -> None:
+        self._upstreams = upstreams
         self._settings = settings
         self._budget = budget
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = _upstream_path(scope)
+        path = upstream_path(scope)
         if path is None:
             await send_json(send, 404, failure("There is no such path", "not_found"))
             return
@@ -107,7 +144,15 @@ class _Proxy:
                 return
             except ClientGone:
                 return
-            await self._run(_Exchange(self.upstream, scope, path, body, send), receive)
+            call = Call(
+                scope["method"],
+                path,
+                scope.get("query_string", b""),
+                end_to_end(scope["headers"], _NOT_TO_UPSTREAM),
+                body,
+                scope.get(MODEL, ""),
+            )
+            await self._run(_Exchange(self._upstreams, call, send, bool(scope.get(MARK))), receive)
 
     async def _run(self, exchange: _Exchange, receive: Receive) -> None:
         async with anyio.create_task_group() as group:
@@ -128,30 +173,29 @@ class _Proxy:
 class _Exchange:
     """One request to the upstream and its answer."""
 
-    def __init__(
-        self, upstream: Upstream, scope: Scope, path: bytes, body: bytes, send: Send
-    ) -> None:
+    def __init__(self, upstreams: Upstreams, call: Call, send: Send, watched: bool) -> None:
         self.died = False
-        self._upstream = upstream
-        self._scope = scope
-        self._path = path
-        self._body = body
+        self._upstreams = upstreams
+        self._call = call
         self._send = send
+        self._watched = watched
         self._is_stream = False
         self._tail = b""
 
     async def run(self) -> None:
-        url = self._upstream.url(self._path, self._scope.get("query_string", b""))
-        headers = end_to_end(self._scope["headers"], _NOT_TO_UPSTREAM)
-        method = self._scope["method"]
         try:
-            async with self._upstream.send(method, url, headers, self._body) as response:
-                await self._pass(response)
+            async with self._upstreams.send(self._call) as reply:
+                if _is_redirect(reply.response):
+                    _log.warning("the upstream answers with a redirect: is its address right?")
+                    await send_json(self._send, 502, failure(_REDIRECTED))
+                else:
+                    await self._pass(reply)
         except Unavailable as error:
             after = [(b"retry-after", str(error.retry_after).encode())] if error.retry_after else []
             await send_json(self._send, error.status, failure(str(error)), after)
 
-    async def _pass(self, response: httpx2.Response) -> None:
+    async def _pass(self, reply: Reply) -> None:
+        response = reply.response
         headers = end_to_end(response.headers.raw, _NOT_TO_CLIENT)
         kind = response.headers.get("content-type", "")
         self._is_stream = kind.startswith("text/event-stream")
@@ -163,14 +207,14 @@ class _Exchange:
                 await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
         except httpx2.TransportError as error:
             self.died = True
-            self._upstream.broke_off(error)
+            reply.broke_off(error)
             return
-        self._upstream.ended(response)
+        reply.ended()
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def report_death(self) -> None:
         """The middleware knows how to end an answer that it treats; others end here."""
-        if self._scope.get(MARK) or not self._is_stream:
+        if self._watched or not self._is_stream:
             raise UpstreamDied(_BROKE_OFF)
         ended = DONE in self._tail  # it had said everything, and only failed to hang up properly
         error = b"" if ended else frame(failure(_BROKE_OFF), "error")
@@ -190,18 +234,6 @@ def end_to_end(
     return [(n, v) for n, v in headers if n.lower() not in dropped and n.lower() not in named]
 
 
-def _upstream_path(scope: Scope) -> bytes | None:
-    """The path under the upstream's base, or None for one that plays tricks."""
-    path = str(scope["path"])
-    inside = path.replace("%2e", ".").replace("%2E", ".").replace("%2F", "/").replace("%2f", "/")
-    segments = inside.split("/")[1:]
-    if "\\" in inside or any(segment in ("", ".", "..") for segment in segments[:-1]):
-        return None
-    if segments[-1] in (".", "..") or not inside.isprintable():
-        return None
-    raw: bytes = scope.get("raw_path") or path.encode()
-    raw = raw.partition(b"?")[0]
-    for prefix in (b"/v1/", b"/proxy/"):
-        if raw.startswith(prefix):
-            return raw[len(prefix) - 1 :]
-    return None
+def _is_redirect(response: httpx2.Response) -> bool:
+    """Where to, would be an address that only the gateway should know; to follow it, anybody's."""
+    return response.status_code in range(300, 400) and response.status_code != 304

@@ -6,14 +6,16 @@
 
 Only what is wrong with the upstream itself counts: no connection, 502, 503, 504, and an answer that
 breaks off. Never an error that a request may provoke (500, any 4xx, an answer that takes too long): one
-client's requests must not shut the upstream for the others.
+client's requests must not shut the upstream for the others. There is one breaker for each model of an
+upstream: a router may have lost one model and serve the others.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import httpx2
@@ -41,16 +43,55 @@ class Unavailable(Exception):
         self.retry_after = retry_after
 
 
+#: Clients make up names of models: so many are remembered, those that were asked for last.
+_MODELS = 256
+
+
+class Breakers:
+    """Those of one upstream, by model."""
+
+    def __init__(self, name: str, failures: int, seconds: float) -> None:
+        self._limits = (failures, seconds)
+        self._by_model: OrderedDict[str, Breaker] = OrderedDict()
+        self._gauge = metrics.BREAKER.labels(name)
+        self._show()
+
+    def of(self, model: str) -> Breaker:
+        found = self._by_model.get(model)
+        if found is None:
+            found = self._by_model[model] = Breaker(*self._limits, self._show)
+            if len(self._by_model) > _MODELS:
+                self._by_model.popitem(last=False)
+        self._by_model.move_to_end(model)
+        return found
+
+    def _show(self) -> None:
+        """The metric has the worst state: a label for each model would be for clients to make up."""
+        self._gauge.set(max((breaker.state for breaker in self._by_model.values()), default=0))
+
+
 class Breaker:
     """The states are purgatory's; what counts as a failure, and as an answer, is decided here."""
 
-    def __init__(self, name: str, failures: int, seconds: float) -> None:
-        self._context = Context(name, failures, seconds)
+    def __init__(self, failures: int, seconds: float, changed: Callable[[], None]) -> None:
+        self._context = Context("", failures, seconds)
         self._seconds = seconds
+        self._changed = changed
+        self.state = 0
         self._probing = False  # one request tests the upstream
         self._breaks_off = False  # answers begin, but the last one did not get to its end
-        self._gauge = metrics.BREAKER.labels(name)
-        self._show()
+
+    @property
+    def admits(self) -> bool:
+        """Whether a try may be made now."""
+        context = self._context
+        if context.state == HALF_OPENED:
+            return not self._probing
+        return context.state == CLOSED or self._left() < 0
+
+    def _left(self) -> float:
+        """Seconds until an upstream that is left alone is tested."""
+        return (self._context.opened_at or 0) + self._seconds - time.time()
 
     @contextmanager
     def guard(self) -> Iterator[None]:
@@ -69,11 +110,9 @@ class Breaker:
         context = self._context
         if context.state == HALF_OPENED and self._probing:
             raise Unavailable(503, "The upstream is failing; one request is testing it", 1)
-        if context.state == OPENED and context.opened_at is not None:
-            left = context.opened_at + self._seconds - time.time()
-            if left >= 0:
-                message = "The upstream has failed several times in a row; try again later"
-                raise Unavailable(503, message, max(1, math.ceil(left)))
+        if context.state == OPENED and (left := self._left()) >= 0:
+            message = "The upstream has failed several times in a row; try again later"
+            raise Unavailable(503, message, max(1, math.ceil(left)))
         context.handle_new_request()
         self._probing = context.state == HALF_OPENED
         self._show()
@@ -104,4 +143,6 @@ class Breaker:
 
     def _show(self) -> None:
         self._context.messages.clear()  # for listeners, which there are none of
-        self._gauge.set(_STATES[self._context.state])
+        if self.state != (state := _STATES[self._context.state]):
+            self.state = state
+            self._changed()

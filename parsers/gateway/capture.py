@@ -8,18 +8,27 @@ because text may take four times as much.
 from __future__ import annotations
 
 import itertools
+import os
+import socket
 import time
+import uuid
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
+from ..errors import ToolwireError
 from ..openai.normalize import Finding
 from ..openai.request import Request
 from ..openai.sizes import size_of
+from .logs import NO_REQUEST, REQUEST_ID
 
 Json = dict[str, Any]
 
+#: `--capture` for what is kept in this process.
+MEMORY = "memory"
+#: Which process this is, among all that may be asked.
+PROCESS = f"process {os.getpid()} on {socket.gethostname()}"
 #: Of one exchange; what comes later is cut.
 MAX_EXCHANGE = 1024 * 1024
 CUT = "… (cut here: the exchange is too long to keep)"
@@ -58,46 +67,89 @@ class Recorder:
         self.size += len(kept) + _CHUNK
 
 
+class Captures(Protocol):
+    """Where exchanges are kept."""
+
+    @property
+    def whose(self) -> str:
+        """Whose exchanges these are, for people."""
+
+    def keep(self, recorder: Recorder, findings: list[Finding]) -> None: ...
+    async def newest(self, limit: int) -> list[Json]: ...
+    async def clear(self) -> None: ...
+    async def close(self) -> None: ...
+
+
+def exchange_of(recorder: Recorder, findings: list[Finding]) -> Json:
+    """A finished exchange, its chunks as bytes."""
+    request = REQUEST_ID.get()
+    return {
+        "id": f"exchange_{uuid.uuid4().hex[:16]}",
+        "time": time.time(),
+        "request_id": None if request == NO_REQUEST else request,
+        "process": PROCESS,
+        "route": recorder.route,
+        "stage": recorder.stage,
+        "reason": _first((f.reason for f in findings), "ok"),
+        "action": _first((f.action for f in findings), "passed"),
+        "findings": [
+            {"reason": f.reason, "action": f.action, "detail": f.detail} for f in findings
+        ],
+        "format": recorder.format,
+        "tools": recorder.tools,
+        "raw": recorder.raw,
+        "emitted": recorder.emitted,
+    }
+
+
 class Capture:
-    """A ring of exchanges, newest last."""
+    """A ring of exchanges in the memory of this process, newest last."""
+
+    whose = f"of {PROCESS}"
 
     def __init__(self, max_items: int, max_bytes: int) -> None:
         self._max_items = max_items
         self._max_bytes = max_bytes
         self._items: deque[tuple[int, Json]] = deque()
         self._bytes = 0
-        self._numbers = itertools.count(1)
 
     def keep(self, recorder: Recorder, findings: list[Finding]) -> None:
         """Add a finished exchange; the oldest ones make room for it."""
-        item = {
-            "id": f"exchange_{next(self._numbers)}",
-            "time": time.time(),
-            "route": recorder.route,
-            "stage": recorder.stage,
-            "reason": _first((f.reason for f in findings), "ok"),
-            "action": _first((f.action for f in findings), "passed"),
-            "findings": [
-                {"reason": f.reason, "action": f.action, "detail": f.detail} for f in findings
-            ],
-            "format": recorder.format,
-            "tools": recorder.tools,
-            "raw": recorder.raw,
-            "emitted": recorder.emitted,
-        }
+        item = exchange_of(recorder, findings)
         size = recorder.size + size_of(item["findings"])
         self._items.append((size, item))
         self._bytes += size
         while self._items and (len(self._items) > self._max_items or self._bytes > self._max_bytes):
             self._bytes -= self._items.popleft()[0]
 
-    def newest(self, limit: int) -> list[Json]:
-        newest = itertools.islice(reversed(self._items), limit)
-        return [item | {key: _texts(item[key]) for key in ("raw", "emitted")} for _, item in newest]
+    async def newest(self, limit: int) -> list[Json]:
+        return [as_texts(item) for _, item in itertools.islice(reversed(self._items), limit)]
 
-    def clear(self) -> None:
+    async def clear(self) -> None:
         self._items.clear()
         self._bytes = 0
+
+    async def close(self) -> None:
+        return
+
+
+def captures(where: str, max_items: int, max_bytes: int) -> Captures:
+    """In memory, or where a URL says."""
+    if where == MEMORY:
+        return Capture(max_items, max_bytes)
+    try:
+        from .shared_capture import SharedCapture
+    except ImportError as error:
+        package = (error.name or "").partition(".")[0]
+        said = (
+            f'Captures in {where.partition(":")[0]} need {package}: pip install "toolwire[redis]"'
+        )
+        raise ToolwireError(said) from error
+    return SharedCapture(where, max_items, max_bytes)
+
+
+def as_texts(item: Json) -> Json:
+    return item | {key: _texts(item[key]) for key in ("raw", "emitted")}
 
 
 def _texts(chunks: list[bytes]) -> list[str]:

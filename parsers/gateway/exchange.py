@@ -22,7 +22,7 @@ from ..openai.stream_normalize import ChatStream
 from . import metrics
 from .budget import Account, Budget, in_mib
 from .by_model import Models, prompt_words
-from .capture import Capture, Recorder, known_tools
+from .capture import Captures, Recorder, known_tools
 from .dialects import DIALECTS
 from .messages_errors import as_messages_error, error_bytes
 from .messages_route import MESSAGES, NATIVE, TRANSLATED, TRANSLATED_ROUTE
@@ -177,7 +177,7 @@ def error_answer(plan: Plan, status: int, body: Json) -> Json:
     return as_messages_error(body, status) if plan.api in MESSAGES else body
 
 
-def recorder_for(plan: Plan, stage: str, capture: Capture | None) -> Recorder | None:
+def recorder_for(plan: Plan, stage: str, capture: Captures | None) -> Recorder | None:
     """Where to record an exchange; None where nothing is captured, or no call can come."""
     if capture is None:
         return None
@@ -191,7 +191,7 @@ def _account(
     findings: list[Finding],
     calls: int,
     recorder: Recorder | None,
-    capture: Capture | None,
+    capture: Captures | None,
     reasoning: bool = False,
 ) -> None:
     """Count what was found, log it, and keep the exchange if it was about calls."""
@@ -205,7 +205,7 @@ def _account(
         capture.keep(recorder, findings)
 
 
-def answer_whole(plan: Plan, raw: bytes, capture: Capture | None, retry: bool = False) -> bytes:
+def answer_whole(plan: Plan, raw: bytes, capture: Captures | None, retry: bool = False) -> bytes:
     """The body of a whole answer as it may be sent; the same bytes where nothing had to change.
 
     With `retry`, nothing for one that is to be asked for again, because it has no call and must have.
@@ -247,7 +247,7 @@ class StreamSession:
         self,
         plan: Plan,
         settings: Settings,
-        capture: Capture | None,
+        capture: Captures | None,
         account: Account | None = None,
         retry: bool = False,
     ) -> None:

@@ -21,16 +21,16 @@ from .sse import dump
 _LINGER = 1.0
 
 
-def guarded(limits: Limits) -> type[asyncio.Protocol]:
-    """The protocol class for uvicorn's `http`."""
-    return type("GuardedProtocol", (_Guarded,), {"limits": limits})
+class GuardedProtocol(H11Protocol):
+    """For uvicorn's `http`, which makes one for each connection."""
 
-
-class _Guarded(H11Protocol):
-    limits: Limits
     _timer: asyncio.TimerHandle | None = None
     _waits_for: Any = None  # the state of the client that the timer is about
     _refused = False
+
+    def __init__(self, limits: Limits, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.limits = limits
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 try:
-    from prometheus_client import Counter, Gauge, Histogram
+    from prometheus_client import (
+        CollectorRegistry,
+        Counter,
+        Gauge,
+        Histogram,
+        generate_latest,
+        multiprocess,
+    )
 except ImportError as error:
     raise ImportError(
         'toolwire.gateway needs prometheus-client: pip install "toolwire[gateway]"', name=error.name
@@ -38,12 +47,39 @@ FIRST_BYTE = Histogram(
     ["route"],
     buckets=_SECONDS,
 )
-OPEN_STREAMS = Gauge("manager_open_streams", "Streams being sent")
+OPEN_STREAMS = Gauge("manager_open_streams", "Streams being sent", multiprocess_mode="livesum")
 RETRIES = Counter("manager_upstream_retries_total", "Requests sent once more", ["reason"])
 UPSTREAM_FAILURES = Counter(
     "manager_upstream_failures_total", "What went wrong with the upstream", ["reason"]
 )
-BREAKER = Gauge("manager_upstream_breaker_state", "0 closed, 1 half open, 2 open", ["upstream"])
+BREAKER = Gauge(
+    "manager_upstream_breaker_state",
+    "0 closed, 1 half open, 2 open",
+    ["upstream"],
+    multiprocess_mode="livemax",
+)
+
+LOST_CAPTURES = Counter("manager_captures_lost_total", "Exchanges that could not be kept")
+WRONG_KEYS = Counter("manager_admin_keys_refused_total", "Wrong keys for the debug routes", ["why"])
+
+
+#: The folder in which the workers of a gateway count. prometheus-client reads it when it is imported.
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+
+
+def scrape() -> bytes:
+    """All that was counted, by every worker."""
+    folder = os.environ.get(FOLDER)
+    if not folder:
+        return generate_latest()
+    for file in Path(folder).glob("gauge_live*_*.db"):
+        pid = file.stem.rpartition("_")[2]
+        if not Path(f"/proc/{pid}").exists():
+            # What it had open is open no more.
+            multiprocess.mark_process_dead(int(pid), folder)  # type: ignore[no-untyped-call]
+    registry = CollectorRegistry()
+    multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return generate_latest(registry)
 
 
 def count(stage: str, findings: Iterable[Finding], calls: int, reasoning: bool = False) -> None:

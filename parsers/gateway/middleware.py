@@ -6,12 +6,10 @@ Everything that is not a tool-call route passes untouched.
 
 from __future__ import annotations
 
-import hmac
+import logging
 import time
 from collections.abc import Callable
-from importlib import resources
 from typing import Any, TypeVar
-from urllib.parse import parse_qs
 
 from anyio import Lock, create_task_group, to_thread
 
@@ -29,13 +27,13 @@ from .asgi import (
     ask_app,
     hold,
     read_body,
-    send_bytes,
     send_json,
 )
 from .budget import Account, Budget
 from .by_model import Models
-from .capture import Capture
-from .exchange import Plan, Refusal, asked_again, failure, plan, with_tools_in_prompt
+from .capture import Captures, captures
+from .debug import DEBUG_PAGE, DEBUG_ROUTE, DebugRoutes
+from .exchange import Plan, Refusal, asked_again, plan, with_tools_in_prompt
 from .messages_errors import as_messages_error
 from .messages_route import MESSAGES, NATIVE, TRANSLATED, MessagesRoute, chat_scope
 from .settings import Settings
@@ -50,17 +48,19 @@ ROUTES = {
 }
 #: What all other paths of the API are counted as: clients must not be able to make up labels.
 OTHER_ROUTES = "/v1/*"
-DEBUG_ROUTE = "/proxy/debug/tool-calls"
-DEBUG_PAGE = "/proxy/debug"
-MAX_LIMIT = 10_000
 
 _LARGE = 256 * 1024
 _NAMES_LAST = 60.0  # seconds until the upstream is asked again for its models' names
+_MODEL = 200  # characters of a model's name, by which its breaker is kept
 _MAX_NAMES = 4 * 1024 * 1024
 _Made = TypeVar("_Made")
 
+_log = logging.getLogger("toolwire.gateway")
+
 #: In the scope: the middleware is on this request, and wants to know when the upstream dies.
 MARK = "toolwire.watched"
+#: … and the model that it asks for.
+MODEL = "toolwire.model"
 
 
 class ToolCallMiddleware:
@@ -80,9 +80,16 @@ class ToolCallMiddleware:
         self.models = Models(self.settings.format, self.settings.tools)
         self._naming = Lock()
         self._named: float | None = None  # when the upstream was asked for its models' names
-        self.capture: Capture | None = None
+        self.capture: Captures | None = None
         if self.settings.admin_key:
-            self.capture = Capture(self.settings.debug_max, self.settings.debug_bytes)
+            kept = (self.settings.debug_max, self.settings.debug_bytes)
+            self.capture = captures(self.settings.capture, *kept)
+        self._debug = DebugRoutes(self.settings, self.capture)
+
+    async def close(self) -> None:
+        """No more requests will come."""
+        if self.capture is not None:
+            await self.capture.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -215,6 +222,7 @@ class ToolCallMiddleware:
     async def _hand_on(self, scope: Scope, receive: Receive, answer: Answer, body: bytes) -> None:
         scope = chat_scope(scope) if answer.plan.api == TRANSLATED else scope
         inner = dict(scope) | {"headers": _headers_for(scope, body), MARK: True}
+        inner[MODEL] = answer.plan.model[:_MODEL]
         try:
             await self.app(inner, _Replay(body, receive), answer.take)
         except UpstreamDied:
@@ -231,45 +239,12 @@ class ToolCallMiddleware:
         hold(account, len(planned.body) + len(planned.second or b"") + planned.weight)
         for what, count in planned.repaired.items():
             metrics.REPAIRED.labels(what).inc(count)
+            _log.info("request: %s put right, %d times", what, count)
         return planned
 
     async def _aside(self, size: int, work: Callable[..., _Made], *given: Any) -> _Made:
         """Work on a request. A large one takes a while; other clients must not wait for that."""
         return work(*given) if size < _LARGE else await to_thread.run_sync(work, *given)
-
-    async def _debug(self, scope: Scope, path: str, send: Send) -> None:
-        if self.capture is None or scope["method"] not in ("GET", "HEAD"):
-            await send_json(send, 404, failure("There is nothing here", "not_found"))
-        elif path == DEBUG_PAGE:
-            page = resources.files(__package__).joinpath("page.html").read_bytes()
-            await send_bytes(send, 200, page, b"text/html; charset=utf-8", _PAGE_HEADERS)
-        elif not self._is_admin(scope):
-            await send_json(send, 401, failure("X-Admin-Key is missing or wrong", "unauthorized"))
-        else:
-            query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
-            limit = query.get("limit", ["50"])[0]
-            count = min(int(limit), MAX_LIMIT) if limit.isdecimal() and len(limit) < 9 else 50
-            items = self.capture.newest(count)
-            if query.get("clear", ["false"])[0].lower() in ("true", "1"):
-                self.capture.clear()
-            await send_json(send, 200, {"items": items, "count": len(items)})
-
-    def _is_admin(self, scope: Scope) -> bool:
-        given = [value for name, value in scope["headers"] if name.lower() == b"x-admin-key"]
-        key = (self.settings.admin_key or "").encode()
-        return len(given) == 1 and hmac.compare_digest(given[0], key)
-
-
-# The page has no data and asks no other host for anything; this keeps it so.
-_PAGE_HEADERS = [
-    (
-        b"content-security-policy",
-        b"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-        b"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-    ),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-]
 
 
 class _Replay:

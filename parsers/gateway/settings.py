@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,6 +20,8 @@ from ..openai.stream_normalize import EMITS, MODES
 from .budget import MIB
 from .by_model import WAYS as TOOLS
 from .by_model import FormatChoice
+from .capture import MEMORY
+from .logs import FORMS
 from .messages_route import WAYS
 from .options import check_fields, gather, setting, sources
 
@@ -34,6 +37,11 @@ UPSTREAM = "The upstream"
 SERVER = "The server"
 LIMITS = "Limits"
 WATCHING = "Watching"
+
+
+def check_capture(where: str) -> None:
+    if where != MEMORY and urlsplit(where).scheme not in ("redis", "rediss", "unix"):
+        raise ToolwireError(f"exchanges can't be kept there: use {MEMORY}, or redis://127.0.0.1/0")
 
 
 @dataclass(frozen=True, slots=True, repr=False)  # no repr: the key must not get into a log
@@ -144,6 +152,12 @@ class Settings:
         least=0,
         variables=("TOOL_CALL_DEBUG_MAX",),
     )
+    capture: str = setting(
+        MEMORY,
+        WATCHING,
+        "Where they are kept: memory, of each worker; or redis://HOST/0, shared by all.",
+        check=check_capture,
+    )
     max_event: int = 8 * MIB  # of one event in a stream; a longer one passes as it is
     debug_bytes: int = 16 * MIB  # how much memory the kept exchanges may take together
 
@@ -157,12 +171,52 @@ class Settings:
         return gather(cls, sources(DECLARED, environment=environment))
 
 
+def check_urls(urls: tuple[str, ...]) -> None:
+    for url in urls:
+        _check_url(url)
+
+
+def _check_url(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none, half an address in brackets
+        fine = False
+    if not fine:
+        raise ToolwireError(f"{url!r} is no address: use a URL like http://127.0.0.1:8000/v1")
+    if parts.query or parts.fragment or "@" in parts.netloc:
+        raise ToolwireError("it must be a URL without a query, a user or a password")
+
+
+def read_key(file: str) -> str:
+    """The key in a file, without the white space around it."""
+    try:
+        key = Path(file).read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise ToolwireError(f"{file} can't be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        key = ""
+    if not key.isprintable() or not key or " " in key:
+        raise ToolwireError(f"{file} has no key in it: it must be one line of plain letters")
+    return key
+
+
 @dataclass(frozen=True, slots=True)
 class UpstreamSettings:
     """Where the upstream is, and how patient to be with it. Times are seconds."""
 
-    upstream: str = setting(
-        "", UPSTREAM, "The server behind it, with its /v1: http://127.0.0.1:11434/v1."
+    upstream: tuple[str, ...] = setting(
+        (),
+        UPSTREAM,
+        "The server behind it, with its /v1: http://127.0.0.1:11434/v1. Several: the least busy "
+        "one is asked, and one that fails is left out.",
+        check=check_urls,
+    )
+    upstream_key_file: str | None = setting(
+        None,
+        UPSTREAM,
+        "A file with the key that the upstream gets, in place of the clients' own.",
+        check=read_key,
     )
     attempts: int = setting(3, UPSTREAM, "How often a request is tried.", least=1)
     breaker_failures: int = setting(
@@ -183,19 +237,6 @@ class UpstreamSettings:
             raise ToolwireError(
                 "Which server does the gateway stand in front of? Say --upstream URL"
             )
-        check_url(self.upstream)
-
-
-def check_url(url: str) -> None:
-    try:
-        parts = urlsplit(url)
-        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is none, half an address in brackets
-        fine = False
-    if not fine:
-        raise ToolwireError(f"upstream is {url!r}: use a URL like http://127.0.0.1:8000/v1")
-    if parts.query or parts.fragment or "@" in parts.netloc:
-        raise ToolwireError("upstream must be a URL without a query, a user or a password")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +256,18 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Where the standalone gateway listens."""
+    """Where the standalone gateway listens, and how it is watched and ended."""
 
     host: str = setting("127.0.0.1", SERVER, "The address to listen on.")
     port: int = setting(8080, SERVER, "The port to listen on.", least=0, most=65535)
+    workers: int = setting(1, SERVER, "How many processes serve.", least=1, most=256)
+    cors: tuple[str, ...] = setting(
+        (), SERVER, "An origin whose pages may ask: https://app.example, or * for all."
+    )
+    drain_seconds: int = setting(
+        30, SERVER, "How long answers may take to end when the gateway is stopped.", least=0
+    )
+    log: str = setting("text", WATCHING, "How the log on stderr is written.", choices=FORMS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,36 +1,46 @@
-"""The way to the upstream: one pool of connections, retries, and a circuit breaker.
-
-A request is sent again only while the client has got nothing: on connection errors, and on 429, 502,
-503 and 504. Each try passes the breaker.
-"""
+"""One upstream server: its connections, what is asked of it, and what its answers say about it."""
 
 from __future__ import annotations
 
 import email.utils
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx2
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception_type,
-    stop_after_attempt,
-    wait_random_exponential,
-)
 
 from . import metrics
-from .breaker import CONNECTION_ERRORS, Breaker, Unavailable
-from .settings import UpstreamSettings
+from .breaker import CONNECTION_ERRORS, Breaker, Breakers, Unavailable
+from .settings import UpstreamSettings, read_key
 
-_TRY_AGAIN = frozenset({429, 502, 503, 504})
+Headers = list[tuple[bytes, bytes]]
+
 _FAILED = frozenset({502, 503, 504})
+#: Nothing of the request has left when these happen.
+_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_KEYS = (b"authorization", b"x-api-key")
 
 
-class _TryAgain(Exception):
-    """This try failed, and another one may do better."""
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request to the upstream, whichever it is."""
+
+    method: str
+    path: bytes  # under the upstream's base
+    query: bytes
+    headers: Headers
+    body: bytes
+    model: str = ""
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether it does no harm to ask twice."""
+        return self.method in _SAFE_METHODS
+
+
+class TryAgain(Exception):
+    """This try failed, and another one may do better: nothing of the request can have been done."""
 
     def __init__(self, reason: str, wait: float | None = None) -> None:
         super().__init__(reason)
@@ -38,11 +48,11 @@ class _TryAgain(Exception):
 
 
 class Upstream:
-    """One upstream server."""
+    """One server."""
 
-    def __init__(self, settings: UpstreamSettings) -> None:
-        self.settings = settings
-        self._base = httpx2.URL(settings.upstream)
+    def __init__(self, url: str, settings: UpstreamSettings) -> None:
+        self._base = httpx2.URL(url)
+        self._settings = settings
         self._client = httpx2.AsyncClient(
             timeout=httpx2.Timeout(
                 settings.read_timeout,
@@ -52,102 +62,119 @@ class Upstream:
             limits=httpx2.Limits(
                 max_connections=settings.connections,
                 max_keepalive_connections=settings.connections,
-                keepalive_expiry=30,
+                # Less than the 5 seconds after which many servers (uvicorn's) hang up: a request on a
+                # connection that is just being closed fails, and can't be sent again.
+                keepalive_expiry=4,
             ),
             # One client's cookies must not reach another's requests, nor this machine's own
             # credentials and proxies (netrc, environment) anybody's.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             trust_env=False,
         )
-        self._breaker = Breaker(
-            f"{self._base.host}:{self._base.port or self._base.scheme}",
-            settings.breaker_failures,
-            settings.breaker_seconds,
-        )
+        name = f"{self._base.host}:{self._base.port or self._base.scheme}"
+        self._breakers = Breakers(name, settings.breaker_failures, settings.breaker_seconds)
+        self._key = read_key(settings.upstream_key_file) if settings.upstream_key_file else None
+        self._avoided_until = 0.0
+        self.busy = 0  # requests that it is at
 
     async def close(self) -> None:
         await self._client.aclose()
 
-    def url(self, path: bytes, query: bytes) -> httpx2.URL:
-        """A path of the client's under the upstream's own: it can't leave that host."""
-        raw = self._base.raw_path.rstrip(b"/") + path + (b"?" + query if query else b"")
-        return self._base.copy_with(raw_path=raw)
+    def admits(self, model: str) -> bool:
+        """Whether it may be asked, as far as is known."""
+        return self._breakers.of(model).admits
 
-    @asynccontextmanager
-    async def send(
-        self, method: str, url: httpx2.URL, headers: list[tuple[bytes, bytes]], body: bytes
-    ) -> AsyncIterator[httpx2.Response]:
-        """The upstream's answer, its body still to be read. Raises `Unavailable`."""
-        response = await self._send(method, url, headers, body)
-        try:
-            yield response
-        finally:
-            await response.aclose()
+    @property
+    def is_avoided(self) -> bool:
+        """Whether it could not be reached a moment ago. Asked only where there is no other."""
+        return time.monotonic() < self._avoided_until
 
-    async def _send(
-        self, method: str, url: httpx2.URL, headers: list[tuple[bytes, bytes]], body: bytes
-    ) -> httpx2.Response:
-        retrying = AsyncRetrying(
-            stop=stop_after_attempt(self.settings.attempts),
-            wait=self._wait,
-            retry=retry_if_exception_type(_TryAgain),
-            reraise=True,
-        )
-        try:
-            async for attempt in retrying:
-                with attempt:
-                    number = attempt.retry_state.attempt_number
-                    request = self._client.build_request(
-                        method, url, headers=headers, content=body or None
-                    )
-                    return await self._try(request, last=number >= self.settings.attempts)
-        except _TryAgain as error:
-            raise Unavailable(502, f"The upstream can't be reached: {error}") from None
-        raise AssertionError("tenacity ends with a result or an error")
-
-    def _wait(self, state: RetryCallState) -> float:
-        """As long as the upstream asked for, else a random time that grows."""
-        error = state.outcome.exception() if state.outcome is not None else None
-        metrics.RETRIES.labels(str(error)).inc()
-        if isinstance(error, _TryAgain) and error.wait is not None:
-            return error.wait
-        growing = wait_random_exponential(self.settings.backoff, self.settings.max_wait)
-        return growing(state)
-
-    async def _try(self, request: httpx2.Request, last: bool) -> httpx2.Response:
+    async def attempt(self, call: Call, last: bool) -> Reply:
         """One try. An answer that is an error is given back if there is no other try."""
+        breaker = self._breakers.of(call.model)
+        request = self._request(call)
         try:
-            with self._breaker.guard():
+            with breaker.guard():
                 response = await self._client.send(request, stream=True)
                 if response.status_code in _FAILED:
                     metrics.UPSTREAM_FAILURES.labels("status").inc()
-                    self._breaker.failed()
+                    breaker.failed()
                 else:
-                    self._breaker.answered()
+                    breaker.answered()
         except CONNECTION_ERRORS as error:
             metrics.UPSTREAM_FAILURES.labels("connection").inc()
-            raise _TryAgain(_plain(error)) from None
+            self._avoided_until = time.monotonic() + self._settings.breaker_seconds
+            if call.is_safe or isinstance(error, _NEVER_SENT):
+                raise TryAgain(_plain(error)) from None
+            raise Unavailable(502, f"The upstream can't be reached: {_plain(error)}") from None
         except httpx2.TimeoutException:
             metrics.UPSTREAM_FAILURES.labels("timeout").inc()
             raise Unavailable(504, "The upstream took too long to answer") from None
-        if response.status_code not in _TRY_AGAIN or last:
-            return response
+        self._avoided_until = 0.0
         wait = retry_after(response.headers.get("retry-after"))
-        if wait is not None and wait > self.settings.max_wait:
-            return response
+        if last or not _may_repeat(call, response.status_code, wait):
+            return Reply(response, breaker)
+        if wait is not None and wait > self._settings.max_wait:
+            return Reply(response, breaker)
         await response.aclose()
-        raise _TryAgain(f"status {response.status_code}", wait)
+        raise TryAgain(f"status {response.status_code}", wait)
 
-    def ended(self, response: httpx2.Response) -> None:
-        """An answer came to its end."""
-        if response.status_code not in _FAILED:
+    def _request(self, call: Call) -> httpx2.Request:
+        """A path of the client's under the upstream's own: it can't leave that host."""
+        query = b"?" + call.query if call.query else b""
+        raw = self._base.raw_path.rstrip(b"/") + call.path + query
+        url = self._base.copy_with(raw_path=raw)
+        headers = self._with_key(call.headers)
+        return self._client.build_request(
+            call.method, url, headers=headers, content=call.body or None
+        )
+
+    def _with_key(self, headers: Headers) -> Headers:
+        """With the upstream's own key, said in the ways that the client said its own."""
+        if self._key is None:
+            return headers
+        names = {name.lower() for name, _ in headers}
+        kept = [(name, value) for name, value in headers if name.lower() not in _KEYS]
+        kept.append((b"authorization", b"Bearer " + self._key.encode()))
+        if b"x-api-key" in names:
+            kept.append((b"x-api-key", self._key.encode()))
+        return kept
+
+    async def answers(self) -> bool:
+        """Whether it answers at all, be it that it wants a key."""
+        call = Call("GET", b"/models", b"", [], b"")
+        try:
+            response = await self._client.send(self._request(call), stream=True)
+            await response.aclose()
+        except httpx2.TransportError:
+            return False
+        return response.status_code < 500
+
+
+class Reply:
+    """An answer that has begun. Its connection is free once it is closed."""
+
+    def __init__(self, response: httpx2.Response, breaker: Breaker) -> None:
+        self.response = response
+        self._breaker = breaker
+
+    def ended(self) -> None:
+        """It came to its end."""
+        if self.response.status_code not in _FAILED:
             self._breaker.ended()
 
     def broke_off(self, error: Exception) -> None:
-        """An answer broke off after it had begun: that is a failure too, unless it only stalled."""
+        """It broke off after it had begun: that is a failure too, unless it only stalled."""
         metrics.UPSTREAM_FAILURES.labels("broke_off").inc()
         if isinstance(error, CONNECTION_ERRORS):
             self._breaker.broke_off()
+
+
+def _may_repeat(call: Call, status: int, wait: float | None) -> bool:
+    """Whether the upstream says that it did nothing, and may do better another time."""
+    if status == 429 or (status == 503 and wait is not None):
+        return True
+    return call.is_safe and status in _FAILED
 
 
 def _plain(error: Exception) -> str:

@@ -101,13 +101,18 @@ SGLANG = Releases(
         Generation(
             (0, 5, 18),
             (
+                "namespaces of the Responses API are not shown to the model, nor are its custom tools "
+                "before 0.5.20",
                 "an answer that begins like toolwire's own JSON for forced calls is taken for one",
                 "with --enable-http2 there is only one HTTP worker that knows toolwire's parsers",
             ),
         ),
         Generation(
             (0, 5, 21),
-            ("with --enable-http2 there is only one HTTP worker that knows toolwire's parsers",),
+            (
+                "namespaces of the Responses API are not shown to the model",
+                "with --enable-http2 there is only one HTTP worker that knows toolwire's parsers",
+            ),
         ),
         Generation((0, 5, 23)),
     ),

@@ -33,6 +33,7 @@ WHEEL_SOURCES=(parsers chat_templates pyproject.toml setup.py README.md LICENSE)
 build_wheel() {
     local version digest folder copy
     version="$("$VENV/bin/python" -c 'import sys; print(sys.implementation.cache_tag)')"
+    if [ "${TOOLWIRE_COMPILE:-}" = 0 ]; then version=plain; fi
     digest="$(find "${WHEEL_SOURCES[@]}" -type f ! -path '*/__pycache__/*' -print0 | LC_ALL=C sort -z |
         xargs -0 sha256sum | sha256sum | cut -c1-16)"
     folder=".venvs/wheels/$version-$digest"

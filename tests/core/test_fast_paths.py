@@ -14,7 +14,7 @@ from toolwire.core.parser import EventParser
 
 from ..formats.generate import SHAPES, formats_and_texts
 from ..support import coalesce, cut_at
-from ..writers import WRITERS
+from ..writers import WRITERS, Call, dumps
 from .generate import broken, calls_for, conversations, soup, tools_for
 from .thinking import MARKED, messages, style_in, styles_of, thinking_soup
 
@@ -63,10 +63,19 @@ def other_types(tools: Any, type: str) -> Any:
     return other
 
 
+def with_quoted_arguments(text: str, calls: list[Call]) -> str:
+    """The same calls with their arguments as JSON inside a string, where they are JSON."""
+    for _, arguments in calls:
+        text = text.replace(dumps(arguments), dumps(dumps(arguments)), 1)
+    return text
+
+
 @st.composite
 def texts(draw: st.DrawFn, format: str) -> tuple[str, Any]:
     """What a model may write, right and wrong, and the tools that it may have been given."""
-    kind = draw(st.sampled_from(["conversation", "calls", "broken", "soup", "cut by soup"]))
+    kind = draw(
+        st.sampled_from(["conversation", "calls", "quoted", "broken", "soup", "cut by soup"])
+    )
     if kind == "conversation":
         conversation = draw(conversations(format))
         text, tools = conversation.text, tools_for(list(conversation.calls))
@@ -78,6 +87,8 @@ def texts(draw: st.DrawFn, format: str) -> tuple[str, Any]:
     else:
         calls = draw(calls_for(format))
         text, tools = WRITERS[format](calls), tools_for(calls)
+        if kind == "quoted":
+            text = with_quoted_arguments(text, calls)
         if kind == "cut by soup":
             place = draw(st.integers(0, len(text)))
             text = text[:place] + draw(soup(format)) + text[place:]

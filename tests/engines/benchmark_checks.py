@@ -46,6 +46,20 @@ def check_parsers(engine: str, label: str, folder: Path) -> None:
     assert looks["toolwire hermes"]["deltas"] > looks["toolwire hermes"]["tokens"] / 2
 
 
+def check_thoughts(folder: Path) -> None:
+    """Every pair was measured, at every size; what ours read was right, or it would have stopped."""
+    file = folder / "thoughts.json"
+    command = [sys.executable, str(BENCHMARKS / "vllm_thoughts.py"), "--json", str(file)]
+    subprocess.run([*command, "--sizes", "80", "160"], check=True, timeout=1800)
+    found = json.loads(file.read_text(encoding="utf-8"))
+    labels = [parser["label"] for parser in found["parsers"]]
+    assert labels[:3] == ["toolwire hermes", "toolwire think, hermes", "vLLM qwen3, hermes"]
+    assert {"vLLM deepseek_r1, deepseek_v3", "vLLM glm45, glm45"} <= set(labels)
+    for parser in found["parsers"]:
+        assert list(parser["median"]) == ["80", "160"]
+        assert min(parser["median"].values()) > 0
+
+
 def check_correctness(engine: str, folder: Path) -> None:
     found = run("correctness_worker.py", engine, folder, "--formats", "hermes", "--splits", "4")
     rows = {row["case"]: row for row in found["rows"]}

@@ -4,6 +4,7 @@ Anthropic's Messages are in `messages_client`."""
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -78,6 +79,11 @@ def body(tools: Any, script: list[int] | None, **more: Any) -> dict[str, Any]:
     if tools:  # an empty list is refused
         more["tools"] = tools
     return {"model": MODEL, "temperature": 0, "extra_body": extra, **more}
+
+
+def literally(text: str) -> str:
+    """A regular expression, in xgrammar's dialect, that matches this text only."""
+    return re.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", text).replace("\n", "\\n")
 
 
 async def chat(client: AsyncOpenAI, messages: Any, **request: Any) -> list[Answer]:

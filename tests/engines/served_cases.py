@@ -13,7 +13,8 @@ from typing import Any
 
 import toolwire
 from engine_cases import ADD, GET_WEATHER, NOARGS, TOOLS, WRITE_FILE
-from shared_reasoning import STYLES, texts
+from shared_reasoning import CHANNELS, STYLES, texts
+from toolwire.engines.thinking import find_style, text_format
 
 EVERY_WAY = (
     *("chat", "chat-stream", "responses", "responses-stream", "messages", "messages-stream"),
@@ -32,17 +33,23 @@ STRICT = [
 @dataclass(frozen=True)
 class Row:
     """`inside`: the prompt has opened the thoughts. `off`: thinking is switched off, and the prompt has
-    closed them. `choice`: what the request says about calls. `ways`: in which ways it is asked for."""
+    closed them. `choice`: what the request says about calls. `ways`: in which ways it is asked for.
+    `behind`: what the model writes behind `before`, from a new token on."""
 
     name: str
     format: str
-    text: str
+    before: str
     style: str | None = None
     inside: bool = False
     off: bool = False
     choice: str = "auto"
     strict: bool = False
     ways: tuple[str, ...] = EVERY_WAY
+    behind: str = ""
+
+    @property
+    def text(self) -> str:
+        return self.before + self.behind
 
     def __str__(self) -> str:
         style = f"{self.style}-" if self.style else ""
@@ -57,6 +64,8 @@ class Row:
     @cached_property
     def expected(self) -> toolwire.Message:
         format = written_in(self.format, self.choice)
+        if self.choice == "none":
+            format = text_format(self.style or "think")
         return toolwire.parse(
             format, self.text, self.tools, reasoning=self.style, in_reasoning=self.inside
         )
@@ -64,9 +73,9 @@ class Row:
     @property
     def prefill(self) -> str:
         """What the prompt has written of the answer."""
-        if self.style is None or not (self.inside or self.off):
+        if self.style is None or self.style in CHANNELS or not (self.inside or self.off):
             return ""
-        style = toolwire.get_reasoning(self.style)
+        style = find_style(self.style)
         return f"{style.open[0]}\n\n{style.close[0]}\n\n" if self.off else f"{style.open[0]}\n"
 
 
@@ -90,25 +99,28 @@ KEY = (
     "unclosed",
     "between, by the prompt",
 )
+#: … where no prompt opens them.
+KEY_OF_CHANNELS = {name.removesuffix(", by the prompt") for name in KEY}
 
 
 def thoughts(style: str, format: str) -> list[Row]:
     every = texts(style, format)
-    names = every if (style, format) == FULL else KEY
+    names = every if (style, format) == FULL else KEY_OF_CHANNELS if style in CHANNELS else KEY
     rows = [
         Row(name, format, text, style, inside)
         for name, (text, inside) in every.items()
         if name in names
     ]
-    off = f"Well.\n{written(format, OSLO)}"
+    off = f"Well. {written(format, OSLO)}"
     return [*rows, Row("thinking off", format, off, style, off=True)]
 
 
 def required(style: str, format: str) -> Row:
     """The grammar begins where the thoughts end: it would not allow them."""
-    closer = toolwire.get_reasoning(style).close[0]
+    markers, inside = find_style(style), style not in CHANNELS
+    thought = f"{'' if inside else markers.open[0]}Let me see.{markers.close[0]}"
     call = written(format, OSLO, choice="required")
-    return Row("required", format, f"Let me see.{closer}{call}", style, True, choice="required")
+    return Row("required", format, thought, style, inside, choice="required", behind=call)
 
 
 THOUGHTS = {f"{style}-{format}": thoughts(style, format) for style, format in STYLES}

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import toolwire
 from engine_cases import TOOLS, written
-from toolwire.formats.parser import text_only
+from toolwire.engines.thinking import find_style, text_format
 
 #: For each style a format whose models mark their thoughts so.
 FORMATS = {
@@ -24,37 +24,42 @@ FORMATS = {
 STYLES = [(style, FORMATS.get(style, "hermes")) for style in toolwire.list_reasoning()]
 #: More formats for the style that most have: calls in other shapes, and with special openers.
 STYLES += [("think", name) for name in ("qwen3_coder", "kimi_k2", "glm45", "deepseek_v3", "json")]
+#: Formats in which thoughts are a channel: it goes by the format's name.
+CHANNELS = [name for name in toolwire.list_formats() if toolwire.get_format(name).channels]
+STYLES += [(name, name) for name in CHANNELS]
 #: How many tokens come in a step.
 STEPS = (1, 3, 7, 100_000)
 
 
 def texts(style_name: str, format: str) -> dict[str, tuple[str, bool]]:
     """What a model writes, and whether the prompt has opened its thoughts."""
-    style = toolwire.get_reasoning(style_name)
+    style = find_style(style_name)
     opener, closer, call = style.open[0], style.close[0], written(format)
     wrappers = toolwire.get_format(format).wrappers
     named = wrappers[0].open[0] if wrappers else "a call"
+    line = "" if style_name in CHANNELS else "\n"  # in a header, all is said
     opened = {
-        "closed": f"Let me see.{closer}\n\nDone.",
-        "right behind": f"Let me see.{closer}\n\n{call}",
-        "in closed thoughts": f"Try\n{call}\nso.{closer}Answer.",
-        "in closed thoughts, and right behind": f"Try\n{call}{closer}\n\n{call}",
-        "unclosed": f"Let me see.\n{call}",
-        "unclosed, several": f"Let me see.\n{call}\n{call}",
+        "closed": f"Let me see.{closer}{2 * line}Done.",
+        "right behind": f"Let me see.{closer}{2 * line}{call}",
+        "in closed thoughts": f"Try{line}{call}{line}so.{closer}Answer.",
+        "in closed thoughts, and right behind": f"Try{line}{call}{closer}{2 * line}{call}",
+        "unclosed": f"Let me see.{line}{call}",
+        "unclosed, several": f"Let me see.{line}{call}{line}{call}",
         "unclosed, text": "Let me see. Well",
-        "between": f"One.{closer}\n{call}\n{opener}Two.{closer}\n{call}",
+        "between": f"One.{closer}{line}{call}{line}{opener}Two.{closer}{line}{call}",
         "named": f"I could use {named} here. Fine.{closer}Answer.",
         "again": f"One.{closer}Ok. {opener}Two.{closer} Done.",
-        "cut": f"Let me see.{closer}\n\n{call}"[:-4],
+        "cut": f"Let me see.{closer}{2 * line}{call}"[:-4],
         "closed twice": f"Let me see.{closer}Answer.{closer}More.",
         "code": f"One.{closer}Write `{closer}` or `{opener}`.",
     }
+    by_the_prompt = {f"{name}, by the prompt": (text, True) for name, text in opened.items()}
+    by_the_prompt["spelled out all the same"] = (f"{opener}Hm.{closer}Yes.", True)
     return {
-        **{f"{name}, by the prompt": (text, True) for name, text in opened.items()},
+        **({} if style_name in CHANNELS else by_the_prompt),  # no prompt opens a channel
         **{name: (opener + text, False) for name, text in opened.items()},
-        "spelled out all the same": (f"{opener}Hm.{closer}Yes.", True),
-        "skipped": (f"{closer}\n\n{call}", False),
-        "none": (f"Well.\n{call}", False),
+        "skipped": (f"{closer}{2 * line}{call}", False),
+        "none": (f"Well.{line}{call}", False),
         "no call either": ("Well. 1 < 2", False),
     }
 
@@ -73,7 +78,7 @@ class Thoughts(ABC):
     def check(
         self, style: str, format: str | None, text: str, inside: bool, tools: Any = TOOLS
     ) -> None:
-        kind = format if format and tools else text_only("json")
+        kind = format if format and tools else text_format(style)
         expected = toolwire.parse(kind, text, tools, reasoning=style, in_reasoning=inside)
         calls = [(call.name, call.arguments) for call in expected.tool_calls]
         for got in self.answers(style, format, text, inside, tools):

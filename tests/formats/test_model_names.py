@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from toolwire.formats import get_format, list_formats
-from toolwire.formats.model_names import _NAMES, format_of_model
+from toolwire.formats.model_names import format_of_model
 
 NAMES = {
     "Qwen/Qwen3-8B": "hermes",
@@ -43,6 +43,9 @@ def test_a_models_name(name: str) -> None:
     assert format_of_model(name) == NAMES[name]
 
 
-def test_every_format_of_a_family_has_names() -> None:
-    of_a_family = {name for name in list_formats() if get_format(name).family}
-    assert set(_NAMES) == of_a_family
+def test_every_format_of_a_family_has_names_of_its_own() -> None:
+    each = {name: get_format(name) for name in list_formats()}
+    assert {n for n in each if each[n].family} == {n for n in each if each[n].model_names}
+    names = [known for format in each.values() for known in format.model_names]
+    assert len(names) == len(set(names))
+    assert {format_of_model(known) for known in names} == {n for n in each if each[n].family}

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx2
@@ -41,9 +42,14 @@ class Server:
     """A process that listens on a port, and can be killed and started again."""
 
     def __init__(
-        self, command: list[str], port: int, environment: dict[str, str] | None = None
+        self,
+        command: list[str],
+        port: int,
+        environment: dict[str, str] | None = None,
+        log: Path | None = None,
     ) -> None:
         self.port = port
+        self._log = log
         self._command = command
         self._environment = os.environ | (environment or {})
         self._process: subprocess.Popen[bytes] | None = None
@@ -58,11 +64,23 @@ class Server:
         return self._process.pid
 
     def start(self) -> Server:
-        self._process = subprocess.Popen(
-            self._command, env=self._environment, cwd=CHECKOUT, stdout=subprocess.DEVNULL
-        )
+        with ExitStack() as files:
+            log = files.enter_context(self._log.open("ab")) if self._log else None
+            self._process = subprocess.Popen(
+                self._command,
+                env=self._environment,
+                cwd=CHECKOUT,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+            )
         wait_for(self.port, self._process)
         return self
+
+    def stop(self) -> int:
+        """Asks it to end, waits until it has, and gives its exit code."""
+        assert self._process is not None
+        self._process.terminate()
+        return self._process.wait()
 
     def kill(self) -> None:
         assert self._process is not None
@@ -76,13 +94,15 @@ def upstream_server(*options: str) -> Server:
     return Server(command, port)
 
 
-def gateway_server(upstream: Server, *options: str, key: str | None = ADMIN_KEY) -> Server:
+def gateway_server(
+    upstream: Server, *options: str, key: str | None = ADMIN_KEY, log: Path | None = None
+) -> Server:
     port = free_port()
     command = [sys.executable, "-c", GATEWAY, "--upstream", f"{upstream.url}/v1"]
     # Where the machine is busy, either may take longer than it is given by default.
     command += ["--connect-timeout", str(PATIENCE), "--header-timeout", str(PATIENCE)]
     environment = {"APISIX_ADMIN_KEY": key or "", "TOOLWIRE_FORMAT": ""}
-    return Server([*command, "--port", str(port), *options], port, environment)
+    return Server([*command, "--port", str(port), *options], port, environment, log)
 
 
 @pytest.fixture(scope="session")
@@ -127,8 +147,13 @@ def start_gateway(upstream: Server) -> Iterator[Callable[..., Server]]:
     """Starts more gateways, each with options of its own."""
     started: list[Server] = []
 
-    def start(*options: str, to: Server | None = None, key: str | None = ADMIN_KEY) -> Server:
-        started.append(gateway_server(to or upstream, *options, key=key).start())
+    def start(
+        *options: str,
+        to: Server | None = None,
+        key: str | None = ADMIN_KEY,
+        log: Path | None = None,
+    ) -> Server:
+        started.append(gateway_server(to or upstream, *options, key=key, log=log).start())
         return started[-1]
 
     yield start

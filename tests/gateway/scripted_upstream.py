@@ -64,6 +64,9 @@ async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> boo
         seen["no such route"] += 1
         await whole(writer, {"detail": "Not Found"}, 404)
         return True
+    if target.startswith("/v1/moved/"):
+        await whole(writer, {}, int(target[10:13]), moved(writer))
+        return True
     if target == "/v1/asked":
         await whole(writer, asked)
         return True
@@ -91,6 +94,7 @@ async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> boo
 
 async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: str) -> bool:
     names, *faults = request["model"].split("+")
+    faults += request.get("x_faults", ())  # faults of this request, not of the model
     asked.setdefault(request["model"], []).append(request)
     for fault in faults:
         if fault in NO_TOOLS and request.get("tools"):
@@ -108,6 +112,14 @@ async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: 
             status, _, count = fault[6:].partition("x")
             if times <= int(count or "1000000"):
                 await whole(writer, {"error": {"message": "no"}}, int(status), ["Retry-After: 0"])
+                return True
+        if fault.startswith("redirect"):
+            await whole(writer, {}, int(fault[8:]), moved(writer))
+            return True
+        if fault.startswith("bare"):  # bare503x1: the same, without a Retry-After
+            status, _, count = fault[4:].partition("x")
+            if times <= int(count or "1000000"):
+                await whole(writer, {"error": {"message": "no"}}, int(status))
                 return True
         if fault.startswith("refuse") and times <= int(fault[6:]):
             return False
@@ -136,6 +148,12 @@ async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: 
         events = chat_events({"deltas": [{"content": c} for c in text], "reason": "stop"})
         return await stream(writer, events, faults)
     return await stream(writer, stream_bytes(name, target), faults)
+
+
+def moved(writer: asyncio.StreamWriter) -> list[str]:
+    """Headers that tell where this server is."""
+    host, port = writer.get_extra_info("sockname")
+    return [f"{name}: http://{host}:{port}/v1/x" for name in ("Location", "Content-Location")]
 
 
 def of_this_round(names: list[str], request: dict[str, Any]) -> str:

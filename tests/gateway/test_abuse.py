@@ -11,10 +11,11 @@ from typing import Any
 import httpx2
 import pytest
 from toolwire.gateway import Settings
+from toolwire.gateway.debug import WRONG_KEYS, WrongKeys
 from toolwire.gateway.exchange import Plan, answer_whole, plan
 
 from .conftest import ADMIN_KEY, PATIENCE, Server
-from .support_gateway import ask
+from .support_gateway import ask, metric
 
 # Most of them send megabytes, or wait.
 pytestmark = pytest.mark.slow
@@ -110,7 +111,29 @@ def test_a_million_mistakes_are_a_short_answer(start_gateway: Start, path: str, 
         "/proxy/models",
         "http://evil.test/v1/models",
         "//evil.test/v1/models",
-        "/models",
+        "/v1/..;/x",
+        "/v1/..;a=b/x",
+        "/v1/a;b/x",
+        "/v1/%c0%ae%c0%ae/x",
+        "/v1/%e0%80%ae/x",
+        "/v1/%ff",
+        "/v1/x#/../y",
+        "/v1/x%23y",
+        "/v1/a%2fb",
+        "/v1/a%2Fb",
+        "/v1/a%5cb",
+        "/v1/a%3bb",
+        "/v1/a%3fb",
+        "/v1/%u002e/x",
+        "/v1/%",
+        "/v1/%2",
+        "/v1/%zz",
+        "/v1/<x>",
+        "/v1/x|y",
+        "/models/../secret",
+        "/models/..;/secret",
+        "*",
+        "v1/models",
         "/v1/a%00b",
         "/v1/a%0ab",
         "/v1/a%7fb",
@@ -120,6 +143,32 @@ def test_paths_that_play_tricks(gateway: Server, target: str) -> None:
     head = f"GET {target} HTTP/1.1\nHost: 127.0.0.1\nConnection: close\n"
     answer = raw_request(gateway, head)
     assert status(answer) == 404
+
+
+@pytest.mark.parametrize(
+    "target", ["/v1/files/a%20b", "/v1/models/gpt:1,x@y=(1)", "/v1/%C3%A9", "/v1/a/", "/v1/~a_b-c"]
+)
+def test_paths_that_play_none_go_on_as_they_came(gateway: Server, target: str) -> None:
+    answer = raw_request(gateway, f"GET {target} HTTP/1.1\nHost: x\nConnection: close\n")
+    assert status(answer) == 200
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["target"] == target
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+def test_redirects_do_not_tell_where_the_upstream_is(
+    client: httpx2.Client, upstream: Server, code: int
+) -> None:
+    for path, model in (("/v1/chat/completions", f"plain+redirect{code}"), ("/v1/moved", "")):
+        answer = client.post(path, json=ask(model)) if model else client.get(f"{path}/{code}")
+        assert answer.status_code == 502
+        assert "redirect" in answer.json()["error"]["message"]
+        assert str(upstream.port) not in answer.text + str(answer.headers)
+
+
+def test_no_other_header_tells_it(client: httpx2.Client, upstream: Server) -> None:
+    answer = client.get("/v1/moved/201")
+    assert answer.status_code == 201
+    assert str(upstream.port) not in str(answer.headers)
 
 
 def test_other_paths_pass_untouched(gateway: Server) -> None:
@@ -212,6 +261,48 @@ def test_with_a_wrong_key_nothing_is_shown(client: httpx2.Client) -> None:
     assert client.post(path, headers={"x-admin-key": ADMIN_KEY}).status_code == 404
     twice = [("x-admin-key", ADMIN_KEY), ("x-admin-key", "x")]
     assert client.get(path, headers=twice).status_code == 401
+
+
+def test_who_guesses_keys_is_slowed_down_counted_and_logged(
+    start_gateway: Start, upstream: Server, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    server = start_gateway(log=log)
+    path, guess = "/proxy/debug/tool-calls", "guess-{}"
+    with httpx2.Client(base_url=server.url, timeout=PATIENCE) as client:
+        for _ in range(30):  # no key is no guess: the page asks before somebody has typed one
+            assert client.get(path).status_code == 401
+        said = [
+            client.get(path, headers={"x-admin-key": guess.format(i)}).status_code
+            for i in range(WRONG_KEYS + 5)
+        ]
+        assert said == [401] * WRONG_KEYS + [429] * 5
+        refused = client.get(path, headers={"x-admin-key": ADMIN_KEY})
+        assert refused.status_code == 429  # whoever guesses right in that time doesn't learn it
+        assert 1 <= int(refused.headers["retry-after"]) <= 60
+        assert metric(client, "manager_admin_keys_refused_total", why="wrong") == WRONG_KEYS
+        assert metric(client, "manager_admin_keys_refused_total", why="limited") == 6
+        assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 200
+    told = log.read_text()
+    assert told.count("a wrong admin key from 127.0.0.1") == WRONG_KEYS
+    assert "guess" not in told
+    assert ADMIN_KEY not in told
+
+
+def test_the_time_that_an_address_waits() -> None:
+    now = 0.0
+    wrong = WrongKeys(lambda: now)
+    for second in range(WRONG_KEYS):
+        assert wrong.wait("a") == 0
+        now = float(second)
+        wrong.add("a")
+    assert wrong.wait("a") == 60 - now
+    assert wrong.wait("b") == 0
+    now = 60.0
+    assert wrong.wait("a") == 0
+    for other in range(20_000):
+        wrong.add(str(other))
+    assert len(wrong) == 10_000
 
 
 def test_a_schema_that_is_nested_too_deeply(start_gateway: Start) -> None:

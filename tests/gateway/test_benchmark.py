@@ -21,6 +21,7 @@ def test_the_benchmark_finds_nothing_lost(tmp_path: Path) -> None:
     command = [sys.executable, str(BENCHMARK), *options, "--report", str(tmp_path)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
     report = json.loads((tmp_path / "gateway.json").read_text(encoding="utf-8"))
-    assert [way["way"] for way in report["ways"]] == ["direct", "plain", "gateway"]
+    ways = ["direct", "plain", "gateway", "gateway+format"]
+    assert [way["way"] for way in report["ways"]] == ways
     assert all(way["errors"] == 0 for way in report["ways"])
     assert all(way["streams"] > 0 for way in report["ways"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tracemalloc
 from typing import Any
@@ -57,6 +58,10 @@ def test_good_calls_are_captured_too(client: httpx2.Client) -> None:
     assert item["tools"] == TOOLS
 
 
+def newest(capture: Capture) -> list[Any]:
+    return asyncio.run(capture.newest(10))
+
+
 def recorder(text: bytes) -> Recorder:
     made = Recorder("/v1/x", "whole", None, [])
     made.came(text)
@@ -67,13 +72,13 @@ def test_count_and_bytes_are_bounded() -> None:
     capture = Capture(max_items=3, max_bytes=4000)
     for i in range(5):
         capture.keep(recorder(b"%d" % i), [Finding(None, None, "")])
-    assert [item["raw"] for item in capture.newest(10)] == [["4"], ["3"], ["2"]]
+    assert [item["raw"] for item in newest(capture)] == [["4"], ["3"], ["2"]]
     capture.keep(recorder(b"x" * 2000), [])
-    assert len(capture.newest(10)) == 3
+    assert len(newest(capture)) == 3
     capture.keep(recorder(b"y" * 3500), [])
-    assert [item["raw"][0][0] for item in capture.newest(10)] == ["y"]
+    assert [item["raw"][0][0] for item in newest(capture)] == ["y"]
     capture.keep(recorder(b"z" * 5000), [])
-    assert capture.newest(10) == []
+    assert newest(capture) == []
 
 
 @pytest.mark.parametrize("chunk", [b"\n\n", b"x", "x😀".encode(), b"x" * 1000])
@@ -94,7 +99,7 @@ def test_one_exchange_is_bounded() -> None:
     made.went(b"z" * 20)
     capture = Capture(1, 2 * MAX_EXCHANGE)
     capture.keep(made, [])
-    ((_, cut),) = [item["raw"] for item in capture.newest(1)]
+    ((_, cut),) = [item["raw"] for item in newest(capture)]
     kept, _, why = cut.partition("…")
     assert kept == "y" * len(kept)
     assert 500 < len(kept) < 1000

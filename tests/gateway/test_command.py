@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,17 @@ def test_the_documents_name_every_choice_and_every_count() -> None:
     assert len(counted) == 7
     told = [*flags, *counted, *(f"`{value}`" for value in REQUESTS)]
     assert [one for one in told if one not in page] == []
+
+
+def test_the_security_notes_name_tests_that_there_are() -> None:
+    notes = (CHECKOUT / "docs/security.md").read_text(encoding="utf-8")
+    files = [*CHECKOUT.joinpath("tests").rglob("test_*.py")]
+    known = {path.name for path in files}
+    for path in files:
+        known |= set(re.findall(r"def (test_\w+)", path.read_text(encoding="utf-8")))
+    named = re.findall(r"`(?:tests/)?(test_\w+(?:\.py)?)`", notes)
+    assert len(named) > 20
+    assert [name for name in named if name not in known] == []
 
 
 @pytest.mark.parametrize(

@@ -28,14 +28,32 @@ def seen(upstream: Server, model: str) -> int:
     return int(httpx2.get(f"{upstream.url}/v1/seen", timeout=PATIENCE).json()["seen"].get(model, 0))
 
 
-def test_it_tries_again_before_the_first_byte(client: httpx2.Client, upstream: Server) -> None:
-    for model in ("simple+status429x1", "simple+status502x2", "simple+refuse1"):
-        answer = client.post("/v1/chat/completions", json=ask(model))
-        assert answer.status_code == 200
-        assert answer.json()["choices"][0]["message"]["tool_calls"][0]["id"] == "c1"
-    assert seen(upstream, "simple+status429x1") == 2
-    assert seen(upstream, "simple+status502x2") == 3
-    assert metric(client, "manager_upstream_retries_total", reason="status 429") >= 1
+@pytest.mark.parametrize("model", ["simple+status429x1", "simple+bare429x2", "simple+status503x2"])
+def test_it_tries_again_where_nothing_can_have_been_done(
+    client: httpx2.Client, upstream: Server, model: str
+) -> None:
+    answer = client.post("/v1/chat/completions", json=ask(model))
+    assert answer.status_code == 200
+    assert answer.json()["choices"][0]["message"]["tool_calls"][0]["id"] == "c1"
+    assert seen(upstream, model) == int(model[-1]) + 1
+    reason = f"status {'503' if '503' in model else '429'}"
+    assert metric(client, "manager_upstream_retries_total", reason=reason) >= 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [
+        ("bare503", 503),
+        ("status502", 502),
+        ("status504", 504),
+        ("refuse1", 502),
+    ],
+)
+def test_a_post_that_may_have_been_processed_is_not_sent_again(
+    client: httpx2.Client, upstream: Server, fault: str, status: int
+) -> None:
+    assert client.post("/v1/chat/completions", json=ask(f"simple+{fault}")).status_code == status
+    assert seen(upstream, f"simple+{fault}") == 1
 
 
 def test_it_gives_up_with_the_upstreams_own_answer(client: httpx2.Client, upstream: Server) -> None:
@@ -190,14 +208,16 @@ def test_an_answer_that_takes_too_long_does_not_shut_the_upstream(start_gateway:
 
 @pytest.mark.parametrize("status", [502, 503, 504])
 def test_an_upstream_that_says_it_is_down_is_left_alone(start_gateway: Start, status: int) -> None:
+    """… for that model: the others are asked."""
     options = ("--attempts", "1", "--breaker-failures", "2", "--breaker-seconds", "600")
     server = start_gateway(*options)
     with httpx2.Client(base_url=server.url, timeout=PATIENCE) as client:
         for _ in range(2):
             client.post("/v1/chat/completions", json=ask(f"plain+status{status}"))
-        refused = client.post("/v1/chat/completions", json=ask("plain"))
+        refused = client.post("/v1/chat/completions", json=ask(f"plain+status{status}"))
         assert refused.status_code == 503
         assert "several times in a row" in refused.json()["error"]["message"]
+        assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 200
 
 
 @pytest.mark.parametrize("stream", [True, False])
@@ -206,12 +226,18 @@ def test_an_upstream_whose_answers_break_off_is_left_alone(
 ) -> None:
     server = start_gateway("--breaker-failures", "3", "--breaker-seconds", "600")
     with httpx2.Client(base_url=server.url, timeout=PATIENCE) as client:
+
+        def post(*faults: str, model: str = "plain") -> int:
+            asked = ask(model, stream=stream, x_faults=faults)
+            return client.post("/v1/chat/completions", json=asked).status_code
+
         for _ in range(2):
-            client.post("/v1/chat/completions", json=ask("plain+die", stream=stream))
-        assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 200
+            post("die")
+        assert post() == 200
         for _ in range(3):  # "in a row" begins anew
-            client.post("/v1/chat/completions", json=ask("plain+die", stream=stream))
-        assert client.post("/v1/chat/completions", json=ask("plain")).status_code == 503
+            post("die")
+        assert post() == 503
+        assert post(model="simple") == 200
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import os
 import threading
 from typing import Any
 
@@ -167,7 +168,9 @@ def test_the_debug_routes() -> None:
     assert page.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in page.headers["content-security-policy"]
     shown = call("GET", "/proxy/debug/tool-calls", settings, headers={"x-admin-key": KEY})
-    assert shown.json() == {"items": [], "count": 0}
+    told = shown.json()
+    assert (told["items"], told["count"]) == ([], 0)
+    assert told["whose"].startswith(f"of process {os.getpid()} on ")
     assert call("GET", "/proxy/debug/tool-calls", settings).status_code == 401
     assert KEY not in repr(settings)
 

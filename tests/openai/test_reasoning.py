@@ -41,6 +41,22 @@ def test_some_servers_call_it_reasoning() -> None:
     assert accumulate(deltas).reasoning == "Hm."
 
 
+@pytest.mark.parametrize("format", [f for f in list_formats() if get_format(f).channels])
+def test_channels_where_nobody_asks_for_calls(format: str) -> None:
+    """A part for a tool is text then; thoughts are thoughts, and headers are markup as ever."""
+    channels = get_format(format).channels
+    assert channels is not None
+    call = write(format, [{"name": "add", "arguments": {"a": 1}}])
+    text = f"{channels.thought_begin}Hm.{channels.thought_end}{call}"
+    assert accumulate(stream([text], format=format)).tool_calls
+    for size in (1, 3, len(text)):
+        chunks = [text[at : at + size] for at in range(0, len(text), size)]
+        message = accumulate(stream(chunks, format=format, tool_choice="none"))
+        assert (message.reasoning, message.tool_calls) == ("Hm.", [])
+        assert "1" in (message.content or "")
+        assert not any(token in (message.content or "") for token in channels.tokens)
+
+
 @pytest.mark.parametrize("key", ["content", "tool_calls", "thoughts", ""])
 def test_no_other_key(key: str) -> None:
     with pytest.raises(ToolwireError, match="use 'reasoning_content' or 'reasoning'"):

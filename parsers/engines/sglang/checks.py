@@ -21,10 +21,16 @@ from ...core.format import Format
 from ...errors import ToolwireError
 from ...formats import get_format
 from ..names import overrides
-from ..startup_checks import check_special_tokens, check_template, skipped
+from ..startup_checks import (
+    check_special_tokens,
+    check_template,
+    skipped,
+    warn_of_unread_thoughts,
+)
 from .contract import settings_of
 from .ids import has_ids, make_ids_our_way
 from .reasoning import is_ours, keep_special_tokens
+from .responses import read_all_tools
 
 #: What the hooks stand behind; `check` is given what these were given.
 HOOKED = (
@@ -62,7 +68,10 @@ def check(_: Any, server_args: Any) -> None:
             return
         if is_ours(settings.reasoning_parser):
             keep_special_tokens()
-        if has_ids(_format_of(settings.tool_call_parser)):
+        spec = _format_of(settings.tool_call_parser)
+        if spec is not None:
+            read_all_tools()
+        if has_ids(spec):
             make_ids_our_way()
         if not skipped():
             _check(settings)
@@ -81,6 +90,8 @@ def _check(settings: Any) -> None:
             "parser, so SGLang's own is used.",
             settings.tool_call_parser,
         )
+    if spec is not None:
+        warn_of_unread_thoughts(spec, settings.reasoning_parser, log)
     if spec is None or settings.skip_tokenizer_init:
         return
     tokenizer = _tokenizer(settings)

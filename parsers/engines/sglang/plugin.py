@@ -7,8 +7,7 @@ processes. It does five things:
 * It puts one detector for each format into SGLang's table. With `TOOLWIRE_OVERRIDE=1` SGLang's own
   names stand for our parsers, too.
 * It puts one detector for each style of reasoning into SGLang's other table (`reasoning`).
-* It puts rules for toolwire's own chat templates before those by which `--tool-call-parser auto`
-  chooses. They match a template that begins as ours do; SGLang's rules stay as they are.
+* It puts rules for toolwire's own chat templates before those by which `auto` chooses parsers (`auto`).
 * It names `app` below as the application of SGLang's HTTP workers. With `--tokenizer-worker-num`
   above 1 these are processes of their own, and SGLang does not load plugins in them. How that is done,
   and what else differs between releases, is in `contract`.
@@ -21,9 +20,6 @@ A format of your own: a TOML file that `TOOLWIRE_FORMATS` names (docs/adding-a-f
 from __future__ import annotations
 
 import logging
-import re
-import sys
-from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -36,9 +32,6 @@ from ..versions import check_version, contract_changed, warn_of_rust
 
 PREFIX = "toolwire_"
 
-#: How each of toolwire's chat templates begins: it says which parser it is for.
-_HEADER = re.compile(r"\{#-? toolwire chat template [\w-]+: for the parser (\w+)\.")
-
 log = logging.getLogger("sglang.srt.toolwire")
 
 
@@ -50,7 +43,7 @@ def register() -> None:
     parsers = import_module("sglang.srt.function_call.function_call_parser").FunctionCallParser
     _add_detectors(parsers.ToolCallParserEnum)
     _add_reasoning()
-    _add_rules(import_module("sglang.srt.parser.template_detection"))
+    _add_rules()
     _name_app()
     _add_check()
     if not SGLANG.has(_version()):
@@ -64,6 +57,7 @@ def __getattr__(attribute: str) -> Any:
     import_module("sglang.srt.plugins").load_plugins()
     _keep_special_tokens()
     _make_ids_our_way()
+    _read_all_tools()
     return import_module("sglang.srt.entrypoints.http_server").app
 
 
@@ -71,6 +65,12 @@ def _add_reasoning() -> None:
     from .reasoning import add_reasoning
 
     add_reasoning()
+
+
+def _add_rules() -> None:
+    from .auto import add_rules
+
+    add_rules()
 
 
 def _keep_special_tokens() -> None:
@@ -83,6 +83,12 @@ def _make_ids_our_way() -> None:
     from .ids import make_ids_our_way
 
     make_ids_our_way()
+
+
+def _read_all_tools() -> None:
+    from .responses import read_all_tools
+
+    read_all_tools()
 
 
 @cache
@@ -138,30 +144,3 @@ def _add_detectors(table: dict[str, Any]) -> None:
             log.warning("%s", sentence)
         for name, ours in sglang_names(theirs).items():
             table[name] = detector_class(ours)
-
-
-# -- `--tool-call-parser auto` --------------------------------------------------------------------
-
-
-def _add_rules(detection: Any) -> None:
-    """One rule for each format, before SGLang's own."""
-    from ...formats import list_formats
-
-    names = [PREFIX + name for name in list_formats()]
-    ours = [
-        detection.DetectionRule(name=name, value=name, predicate=_asks_for(name)) for name in names
-    ]
-    theirs = [rule for rule in detection.TOOL_CALL_PARSER_RULES if rule.name not in names]
-    detection.TOOL_CALL_PARSER_RULES = (*ours, *theirs)
-    # This module has a name of its own for the rules, once it is imported.
-    manager: Any = sys.modules.get("sglang.srt.parser.template_manager")
-    if manager is not None:
-        manager.TOOL_CALL_PARSER_RULES = detection.TOOL_CALL_PARSER_RULES
-
-
-def _asks_for(parser: str) -> Callable[[Any], bool]:
-    def asks(context: Any) -> bool:
-        header = _HEADER.match(context.template)
-        return header is not None and header[1] == parser
-
-    return asks

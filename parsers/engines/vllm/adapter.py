@@ -30,6 +30,14 @@ from . import api as vllm_api
 from .anthropic import leave_out_unreadable_calls
 from .contract import Grammar
 from .reasoning import ReasoningAdapter, claim
+from .responses import (
+    allowed_grammar,
+    keep_text_behind_calls,
+    own_choice,
+    show_choice,
+    show_mode,
+    shown_names,
+)
 from .start import watch_start
 from .stream import Stream
 
@@ -39,6 +47,7 @@ class Adapter:
 
     toolwire_format: str
     _api: vllm_api.VllmApi
+    toolwire_keeps_text: bool  # in a Responses stream's last step, after a call
     _checked: Any = None  # the tokenizer that was checked last: there is one for each server
     toolwire_started: tuple[Any, str] = (None, "")  # … and with what a server started, see `start`
 
@@ -74,14 +83,18 @@ class Adapter:
     # -- requests -----------------------------------------------------------------------------
 
     def adjust_request(self, request: Any) -> Any:
-        """Markers that are special tokens have to be in the text."""
+        """Markers that are special tokens have to be in the text; and what vLLM does not ask for by
+        itself."""
         read = self._read(request)
         if read.choice.mode != "none":
             request.skip_special_tokens = False
-        tag = self._tag(read, self._api.contract.unasked(request, read))
+        wanted = self._api.contract.unasked(request, read) or allowed_grammar(request, read)
+        tag = self._tag(read, wanted)
         if tag is not None:
             text = json.dumps(tag.model_dump())
             request.structured_outputs = self._api.StructuredOutputsParams(structural_tag=text)
+            setattr(request, "text" if hasattr(request, "input") else "response_format", None)
+        show_mode(request, read)
         return request
 
     def get_structural_tag(
@@ -111,7 +124,7 @@ class Adapter:
         """vLLM itself says by which names the model knows the tools: those in a namespace, say."""
         tools = self._api.contract.function_tools(request.tools or []) or request.tools
         parallel = request.parallel_tool_calls is not False
-        return read_parts(tools, request.tool_choice, parallel=parallel)
+        return shown_names(read_parts(tools, own_choice(request), parallel=parallel), request)
 
     def _open(self, request: Request, asked: Any, inside: bool = False) -> EventParser | None:
         """The core's parser for this request; None where text is just text. `inside`: it begins with
@@ -153,8 +166,6 @@ class Adapter:
 
     def _read_whole(self, text: str, request: Any, inside: bool) -> Message:
         read = self._read(request)
-        if getattr(request.tool_choice, "type", None) == "allowed_tools":
-            read = replace(read, choice=replace(read.choice, mode="none"))  # vLLM asks for no calls
         parser = self._open(read, request, inside)
         if parser is None:
             return Message(text, [])
@@ -163,6 +174,7 @@ class Adapter:
         return collect(events if read.parallel else first_call(events), ids)
 
     def extract_tool_calls(self, model_output: str, request: Any) -> Any:
+        show_choice(request)
         message, self._whole = self._whole, None
         if message is None:
             message = self._read_whole(model_output, request, False)
@@ -208,7 +220,8 @@ class Adapter:
         """The end of the text: what was undecided goes out with the step's message."""
         if self._stream is None:
             return None
-        return self._stream.finish(_say_dropped if self._responses else None)
+        drops = self._responses and not self.toolwire_keeps_text
+        return self._stream.finish(_say_dropped if drops else None)
 
     def get_remaining_unstreamed_args(self) -> str:
         return ""
@@ -228,19 +241,22 @@ def _offers_an_answer(request: Any) -> bool:
     return isinstance(form, dict) and form.get("type") == "or"
 
 
-@cache
-def parser_class(format_name: str) -> Any:
-    """The ToolParser class of a format. `get_format` says so where there is none of that name."""
+def make_class(name: str, adapter: type[Adapter], **members: Any) -> Any:
+    """A ToolParser class of this name, and a vLLM that is ready for it."""
     api = vllm_api.load()
     leave_out_unreadable_calls()
     watch_start()
+    members["_api"] = api
+    members["toolwire_keeps_text"] = keep_text_behind_calls()
+    # Any name will do: it makes vLLM ask `get_structural_tag`, which is our own.
+    members["structural_tag_model"] = name
+    return type(name, (adapter, api.ToolParser), members)
+
+
+@cache
+def parser_class(format_name: str) -> Any:
+    """The ToolParser class of a format. `get_format` says so where there is none of that name."""
     name = get_format(format_name).name
-    members = {
-        "__module__": __name__,
-        "__doc__": f"Reads the tool calls of the format {name}.",
-        "toolwire_format": name,
-        "_api": api,
-        # Any name will do: it makes vLLM ask `get_structural_tag`, which is our own.
-        "structural_tag_model": f"toolwire_{name}",
-    }
-    return type(f"toolwire_{name}", (Adapter, api.ToolParser), members)
+    doc = f"Reads the tool calls of the format {name}."
+    members = {"__module__": __name__, "__doc__": doc, "toolwire_format": name}
+    return make_class(f"toolwire_{name}", Adapter, **members)

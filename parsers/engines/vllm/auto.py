@@ -15,9 +15,7 @@ from typing import Any
 
 from ..startup_checks import choose_format
 from . import api as vllm_api
-from .adapter import Adapter
-from .anthropic import leave_out_unreadable_calls
-from .start import watch_start
+from .adapter import Adapter, make_class
 
 NAME = "toolwire_auto"
 
@@ -48,13 +46,5 @@ class AutoAdapter(Adapter):
 @cache
 def auto_class() -> Any:
     """The ToolParser class that chooses its format by itself."""
-    api = vllm_api.load()
-    leave_out_unreadable_calls()
-    watch_start()
-    members = {
-        "__module__": __name__,
-        "__doc__": "Reads the tool calls of the format that the chat template shows.",
-        "_api": api,
-        "structural_tag_model": NAME,  # as for every format, see `parser_class`
-    }
-    return type(NAME, (AutoAdapter, api.ToolParser), members)
+    doc = "Reads the tool calls of the format that the chat template shows."
+    return make_class(NAME, AutoAdapter, __module__=__name__, __doc__=doc)

@@ -50,6 +50,19 @@ def as_asked(request: Any, read: Request, level: int) -> Grammar | None:
     return Grammar(every_schema=level >= 2)
 
 
+def asked_form(request: Any) -> Any:
+    """The form of the answer: Chat Completions and Responses keep it in different places."""
+    return getattr(getattr(request, "text", None), "format", None) or getattr(
+        request, "response_format", None
+    )
+
+
+def asks_for_an_answer(request: Any) -> bool:
+    """Whether it asks for a certain form of it."""
+    form = getattr(asked_form(request), "type", "text")
+    return form != "text" or getattr(request, "structured_outputs", None) is not None
+
+
 def shown(tools: Sequence[Any], flatten: Callable[[Any], Sequence[Any]] | None) -> Sequence[Any]:
     """Before 0.32 a model is shown functions and nothing else. `flatten` is vLLM's own list of those in
     a request for Responses, where it has one: with those in a namespace, by the names it has there."""

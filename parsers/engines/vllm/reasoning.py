@@ -186,7 +186,8 @@ class ReasoningAdapter:
         if self._stream is None:
             self._stream = self._text_parser(self.stream_begins_inside())
         events = self._stream.feed(delta_text)
-        self._ended = self._ended or any(isinstance(event, Content) for event in events)
+        if self.text_format.channels is None:  # else nobody but this parser knows what is text
+            self._ended = self._ended or any(isinstance(event, Content) for event in events)
         return self._message(events)
 
     def has_engine_confirmed_reasoning_end(self) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...errors import ToolwireError
 from ...openai.request import Request
-from .contract import Contract, Grammar, nothing_more, shown
+from .contract import Contract, Grammar, asked_form, asks_for_an_answer, nothing_more, shown
 
 LEVEL = "TOOLWIRE_TOOL_STRICT_LEVEL"
 _LEVELS = ("auto", "function", "parameter")
@@ -42,7 +42,7 @@ def _grammar(request: Any, read: Request, _: int) -> Grammar | None:
     level = _operators_level()
     if read.choice.forced:
         return Grammar(every_schema=level >= 2)
-    asks = _asks_for_an_answer(request)
+    asks = asks_for_an_answer(request)
     if not read.parallel and not asks:
         level = max(level, 1)  # to stop after one call, a grammar has to know what a call is
     if level == 0 and not any(function.strict for function in read.functions):
@@ -53,23 +53,11 @@ def _grammar(request: Any, read: Request, _: int) -> Grammar | None:
     return Grammar(every_schema=level >= 2, answer=answer)
 
 
-def _asked(request: Any) -> Any:
-    """The form of the answer: Chat Completions and Responses keep it in different places."""
-    return getattr(getattr(request, "text", None), "format", None) or getattr(
-        request, "response_format", None
-    )
-
-
-def _asks_for_an_answer(request: Any) -> bool:
-    form = getattr(_asked(request), "type", "text")
-    return form != "text" or getattr(request, "structured_outputs", None) is not None
-
-
 def _answer(request: Any) -> dict[str, Any] | None:
     """What the answer has to be, in xgrammar's words."""
     if getattr(request, "structured_outputs", None) is not None:
         return None
-    asked = _asked(request)
+    asked = asked_form(request)
     kind = getattr(asked, "type", "text")
     if kind == "json_object":
         return {"type": "json_schema", "json_schema": {"type": "object"}}

@@ -15,7 +15,9 @@ from importlib import import_module
 from typing import Any
 
 from ...errors import ToolwireError
+from ...formats import get_format
 from ...models.releases import VLLM
+from ..startup_checks import warn_of_unread_thoughts
 from . import api as vllm_api
 
 _MODULE = "vllm.entrypoints.openai.chat_completion.serving"
@@ -56,6 +58,9 @@ def started(serving: Any) -> None:
             return
         kind.toolwire_starts(tokenizer, template)
         kind.toolwire_started = (tokenizer, template)
+        if isinstance(kind.toolwire_format, str):  # toolwire_auto's class has none
+            thoughts = getattr(serving.parser_cls, "reasoning_parser_cls", None)
+            warn_of_unread_thoughts(get_format(kind.toolwire_format), thoughts, vllm_api.log)
         _try_out(tokenizer)
     except ToolwireError:
         raise

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ...core.format import Format
 from ...core.layout import Layout
-from ...core.samples import Call, Inferred, Sample
 from ...core.shape import Piece, Shape, refuse_gap
-from ...schema.tools import Tool
 from ..grammar import text_up_to_end
 from ..json_calls import JsonCalls
 from .constrain import constrain
@@ -48,13 +46,8 @@ class BareKeys(Shape):
     def any_arguments(self, format: Format) -> Piece:
         return text_up_to_end(format)
 
-    @classmethod
-    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
-        return infer(cls, samples)
-
-    @classmethod
-    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-        return find(text, tools)
+    infer = classmethod(infer)
+    find = staticmethod(find)
 
     @property
     def inner_delimiters(self) -> tuple[str, ...]:

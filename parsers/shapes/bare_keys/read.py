@@ -41,9 +41,9 @@ class BareKeysReader(ShapeReader):
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
-        while (first := w.peek()) is None:
+        while (drifts := self._drift.begins(w)) is None:
             yield
-        if self._drift.may_start(first):
+        if drifts:
             return (yield from self._drift.read(run))
         while (prefix := self._prefix.here(w)) is None:
             yield

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...core.samples import Call, Inferred, Sample
 from ...core.shape import Shape
-from ...schema.tools import Tool
 from ..pythonic.arguments import PythonArguments
 from .infer import find, infer
 from .read import CallTextReader
@@ -23,13 +20,8 @@ class CallText(PythonArguments, Shape):
     def read(self) -> CallTextReader:
         return CallTextReader(self)
 
-    @classmethod
-    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
-        return infer(cls, samples)
-
-    @classmethod
-    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-        return find(cls, text, tools)
+    infer = classmethod(infer)
+    find = classmethod(find)
 
     @property
     def separators(self) -> str:

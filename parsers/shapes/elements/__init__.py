@@ -7,17 +7,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ...core.format import Format
 from ...core.layout import Layout
 from ...core.literals import any_of
-from ...core.samples import Call, Inferred, Sample
 from ...core.shape import Piece, Shape
 from ...errors import ToolwireError
-from ...schema.tools import Tool
 from ..grammar import text_up_to_end
 from ..json_calls import JsonCalls
 from .constrain import constrain
@@ -73,13 +71,8 @@ class Elements(Shape):
     def any_arguments(self, format: Format) -> Piece:
         return text_up_to_end(format)
 
-    @classmethod
-    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
-        return infer(cls, samples)
-
-    @classmethod
-    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-        return find(cls, text, tools)
+    infer = classmethod(infer)
+    find = classmethod(find)
 
     @property
     def heads(self) -> tuple[str, ...]:

@@ -71,9 +71,7 @@ class ElementsReader(ShapeReader):
         """What to look for in the values of the call at hand."""
         plan = self._plans.get(run.opened)
         if plan is None:
-            wrappers = enumerate(run.format.wrappers)
-            around = [wrapper.close for level, wrapper in wrappers if run.opened >> level & 1]
-            plan = self._plans[run.opened] = Plan(run, self.markup, around[::-1])
+            plan = self._plans[run.opened] = Plan(run, self.markup, run.closers_around())
         return plan
 
     def may_start(self, character: str) -> bool:

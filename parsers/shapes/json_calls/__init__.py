@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...core.format import Format
 from ...core.layout import Layout
-from ...core.samples import Call, Inferred, Sample
 from ...core.shape import NotExpressible, Piece, Shape
-from ...schema.tools import Tool
 from ..json_arguments import JsonArguments
 from ..values import dumps
 from .infer import find, infer
@@ -49,13 +47,8 @@ class JsonCalls(JsonArguments, Shape):
     def any_arguments(self, format: Format) -> Piece | None:
         return None if self.python else JsonArguments.any_arguments(self, format)
 
-    @classmethod
-    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
-        return infer(cls, samples)
-
-    @classmethod
-    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-        return find(text, tools)
+    infer = classmethod(infer)
+    find = staticmethod(find)
 
     @property
     def bare_start(self) -> str:

@@ -19,7 +19,15 @@ from typing import TYPE_CHECKING, Final
 from ...core.block import MARKER
 from ...core.dialects import Dialect
 from ...core.driver import Run
-from ...core.jsontext import IGNORE, VALUE_START, read_arguments, read_key, read_name, read_value
+from ...core.jsontext import (
+    IGNORE,
+    VALUE_START,
+    read_arguments,
+    read_colon,
+    read_key,
+    read_name,
+    read_value,
+)
 from ...core.loose import LooseReader
 from ...core.shape_reader import CALL, NOTHING, OTHER, Outcome, ShapeReader
 from ...core.sinks import Pieces, Sink
@@ -62,13 +70,9 @@ class JsonCallsReader(ShapeReader):
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
-        while (c := w.peek()) is None:
-            yield
-        if c == "`":
-            if not (yield from run.skip_fence()):
-                return NOTHING
-            while (c := w.peek()) is None:
-                yield
+        c = yield from run.first_character()
+        if c is None:
+            return NOTHING
         before = w.mark()
         listed = c == "["
         while c == "[":
@@ -345,18 +349,8 @@ class _PythonObjectReader(_ObjectReader):
         self.loose = LooseReader(run.window, run.delimiters, _PYTHON)
 
     def _key(self) -> Step[str | None]:
-        w = self.window
         key = yield from self._text()
-        while w.space() is None:
-            yield
-        while (colon := w.peek()) is None:
-            yield
-        if key is None or colon != ":":
-            return None
-        w.take(w.pos + 1)
-        while w.space() is None:
-            yield
-        return key
+        return (yield from read_colon(self.window, key))
 
     def _text(self) -> Step[str | None]:
         pieces = Pieces()

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...core.samples import Call, Inferred, Sample
 from ...core.shape import Shape, check_spellings, refuse_gap
-from ...schema.tools import Tool
 from ..json_arguments import JsonArguments
 from ..json_calls import JsonCalls
 from .infer import find, infer
@@ -32,10 +29,5 @@ class Labels(JsonArguments, Shape):
     def read(self) -> LabelsReader:
         return LabelsReader(self)
 
-    @classmethod
-    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
-        return infer(cls, samples)
-
-    @classmethod
-    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-        return find(text, tools)
+    infer = classmethod(infer)
+    find = staticmethod(find)

@@ -47,9 +47,9 @@ class LabelsReader(ShapeReader):
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
-        while (first := w.peek()) is None:
+        while (drifts := self._drift.begins(w)) is None:
             yield
-        if self._drift.may_start(first):
+        if drifts:
             return (yield from self._drift.read(run))
         name = ""
         early: Pieces | None = None

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...core.samples import Call, Inferred, Sample
 from ...core.shape import Shape, check_pattern, check_spellings
-from ...schema.tools import Tool
 from ..json_arguments import JsonArguments
 from ..json_calls import JsonCalls
 from .infer import infer, named_objects
@@ -40,13 +37,8 @@ class NamedJson(JsonArguments, Shape):
     def read(self) -> NamedJsonReader:
         return NamedJsonReader(self)
 
-    @classmethod
-    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
-        return infer(cls, samples)
-
-    @classmethod
-    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-        return named_objects(text, tools)
+    infer = classmethod(infer)
+    find = staticmethod(named_objects)
 
     @property
     def inner_delimiters(self) -> tuple[str, ...]:

@@ -51,9 +51,9 @@ class NamedJsonReader(ShapeReader):
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
-        while (first := w.peek()) is None:
+        while (drifts := self._drift.begins(w)) is None:
             yield
-        if self._drift.may_start(first):
+        if drifts:
             return (yield from self._drift.read(run))
         if not run.inside_all():
             return NOTHING
@@ -102,13 +102,9 @@ class NamedJsonReader(ShapeReader):
     def _arguments(self, run: Run, name: str, id: str | None, separated: bool) -> Step[Outcome]:
         """Behind a name and what separates it from the arguments."""
         w = run.window
-        while (first := w.peek()) is None:
-            yield
-        if first == "`":
-            if not (yield from run.skip_fence()):
-                return NOTHING
-            while (first := w.peek()) is None:
-                yield
+        first = yield from run.first_character()
+        if first is None:
+            return NOTHING
         while (closer := run.closer()) is None:
             yield
         if closer:

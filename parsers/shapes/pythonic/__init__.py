@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...core.samples import Call, Inferred, Sample
 from ...core.shape import Shape
-from ...schema.tools import Tool
 from ..json_calls import JsonCalls
 from .arguments import PythonArguments
 from .infer import find, infer
@@ -26,13 +23,8 @@ class Pythonic(PythonArguments, Shape):
     def read(self) -> PythonicReader:
         return PythonicReader(self)
 
-    @classmethod
-    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
-        return infer(cls, samples)
-
-    @classmethod
-    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-        return find(cls, text, tools)
+    infer = classmethod(infer)
+    find = classmethod(find)
 
     @property
     def separators(self) -> str:

@@ -42,13 +42,9 @@ class PythonicReader(ShapeReader):
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
-        while (first := w.peek()) is None:
-            yield
-        if first == "`":
-            if not (yield from run.skip_fence()):
-                return NOTHING
-            while (first := w.peek()) is None:
-                yield
+        first = yield from run.first_character()
+        if first is None:
+            return NOTHING
         listed = w.mark()
         if first == "[":
             w.take(w.pos + 1)

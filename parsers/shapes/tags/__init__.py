@@ -6,16 +6,14 @@ NAME<arg_key>K</arg_key><arg_value>V</arg_value>
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from ...core.format import Format
 from ...core.layout import Layout
 from ...core.literals import any_of
-from ...core.samples import Call, Inferred, Sample
 from ...core.shape import Piece, Shape
-from ...schema.tools import Tool
 from ..grammar import text_up_to_end
 from ..json_calls import JsonCalls
 from .constrain import constrain
@@ -68,13 +66,8 @@ class Tags(Shape):
     def any_arguments(self, format: Format) -> Piece:
         return text_up_to_end(format)
 
-    @classmethod
-    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
-        return infer(cls, samples)
-
-    @classmethod
-    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-        return find(text, tools)
+    infer = classmethod(infer)
+    find = staticmethod(find)
 
     def with_value_lines(self, lines: bool) -> Tags:
         return replace(self, value_on_own_lines=lines)

@@ -19,7 +19,7 @@ from .tag import Tag
 
 _LONGEST_TAG: Final = 600
 _QUOTES: Final = ("'", '"')
-#: what nearly all tags have in them
+#: a fast path: what nearly all tags have in them
 _USUAL: Final = r"""["']?([\w.-]+)["']?(?: {}="([^"]*)")?"""
 _PLAIN_NAME: Final = re.compile(r"""[^"'<>\n]*""").match
 _ESCAPED_NAME: Final = re.compile('\\s*"([^"]*)"').match
@@ -102,18 +102,18 @@ class OpeningTag:
         end = self._end.search(text, inside, limit)
         if end is None and not w.eof and len(text) < limit:
             return None
-        found = self._opening(text[inside : end.start()]) if end else None
+        found = self._opening(text[inside : end.start()], w.fast_paths) if end else None
         if found is None or end is None:
             return NoTag(len(begin))
         found.length = end.end() - start
         return found
 
-    def _opening(self, inside: str) -> Opening | None:
+    def _opening(self, inside: str, fast: bool) -> Opening | None:
         if self._inner is not None:
             return self._own(inside)
         if self._key is not None:
             return self._key.opening(inside)
-        usual = self._usual(inside)
+        usual = self._usual(inside) if fast else None
         if usual:
             return Opening(usual[1], usual[2] or "")
         inside = inside.strip()

@@ -51,9 +51,7 @@ class TagsReader(ShapeReader):
         """What to look for in the values of the call at hand."""
         plan = self._plans.get(run.opened)
         if plan is None:
-            wrappers = enumerate(run.format.wrappers)
-            around = [wrapper.close for level, wrapper in wrappers if run.opened >> level & 1]
-            row = [close for close in (*self._closers, *reversed(around)) if close]
+            row = [close for close in (*self._closers, *run.closers_around()) if close]
             plan = self._plans[run.opened] = Plan(
                 row, self.parameter.begin.spellings, self.parameter.has_key_tags
             )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
-from engine_client import MODEL
+from engine_client import MODEL, literally
 from messages_client import ALL_WAYS as WAYS
 from openai import AsyncOpenAI
 
@@ -20,8 +19,7 @@ def scripted(text: str) -> dict[str, Any]:
 
     Where the model thinks in it, that is part of the text.
     """
-    literally = re.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", text).replace("\n", "\\n")
-    return {"regex": literally, **WITHOUT_THOUGHTS}
+    return {"regex": literally(text), **WITHOUT_THOUGHTS}
 
 
 def use(format_name: str, script: str = "") -> dict[str, Any]:

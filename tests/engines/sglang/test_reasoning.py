@@ -6,6 +6,7 @@ import argparse
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,6 +24,8 @@ from sglang_driving import make_parser, sglang_tools, take_in
 from shared_reasoning import Got, Thoughts
 from toolwire.engines.sglang import plugin as sglang_plugin
 from toolwire.engines.sglang import reasoning as sglang_reasoning
+from toolwire.engines.thinking import find_style, styles
+from transformers import AutoTokenizer
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -198,10 +201,19 @@ def test_kimi_k3_does_not_stop_at_once() -> None:
     assert make_parser("toolwire_hermes", TOOLS).detector.eot_token
 
 
+@pytest.mark.parametrize("style", styles())
+def test_where_the_grammar_begins(style: str, model: Path) -> None:
+    """SGLang holds a model to a grammar from the detector's closer on, token by token."""
+    tokenizer = AutoTokenizer.from_pretrained(str(model))
+    detector = make_thoughts(style, None, False, False).detector
+    ids = detector.get_think_end_token_ids(tokenizer)
+    assert tokenizer.decode(ids, skip_special_tokens=False) in find_style(style).close
+
+
 def test_every_style_is_a_choice() -> None:
     command_line = argparse.ArgumentParser()
     ServerArgs.add_cli_args(command_line)
-    for name in toolwire.list_reasoning():
+    for name in styles():
         flags = ["--model-path", "model", "--reasoning-parser", f"toolwire_{name}"]
         assert command_line.parse_args(flags).reasoning_parser == f"toolwire_{name}"
 

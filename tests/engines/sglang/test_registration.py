@@ -126,6 +126,14 @@ def test_our_templates_are_known(template: Any) -> None:
     text = template.text()
     assert detected(text) == f"toolwire_{template.format}"
     assert detected(text.replace("\\n", "\n")) == f"toolwire_{template.format}"  # from a file
+    thoughts = template_detection.detect_reasoning_parser(text, None)
+    assert thoughts == f"toolwire_{template.reasoning}"
+    always, switch = template_detection.detect_reasoning_pattern(text)
+    assert (always, switch.toggle_param, switch.default_enabled) == (
+        False,
+        "enable_thinking",
+        False,
+    )
 
 
 def test_a_template_that_only_mentions_ours_is_not_ours() -> None:

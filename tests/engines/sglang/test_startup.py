@@ -12,6 +12,7 @@ from conftest import template
 from sglang.srt.entrypoints import engine
 from sglang.srt.plugins import load_plugins
 from sglang.srt.server_args import ServerArgs, prepare_server_args
+from toolwire import get_format
 from toolwire.engines.sglang import checks as sglang_checks
 from transformers import AutoTokenizer
 
@@ -72,6 +73,15 @@ def test_what_fits_starts(parser: str, plain_model: Path, log: pytest.LogCapture
     name = "hermes" if parser == "auto" else parser.removeprefix("toolwire_")
     settle(plain_model, parser, template(f"chatml-{name}"))
     assert not log.text
+
+
+def test_thoughts_that_nobody_reads_are_a_warning(
+    plain_model: Path, tmp_path: Path, log: pytest.LogCaptureFixture
+) -> None:
+    """In a format in which they are a channel."""
+    folder = with_tokens(plain_model, tmp_path, *get_format("inkling").channels.body)
+    settle(folder, "toolwire_inkling")
+    assert "add --reasoning-parser toolwire_inkling" in log.text
 
 
 def test_a_tokenizer_without_the_special_tokens(

@@ -35,6 +35,7 @@ gateway_server = running("gateway_server")
 parserless_server = running("parserless_server")
 bare_server = running("bare_server")
 mismatched_server = running("mismatched_server")
+speculative_server = running("speculative_server")
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,8 @@ from engine_client import Answer
 from shared_contract import Contract, example, read_by_core
 from toolwire.engines.vllm import api as vllm_api
 from toolwire.engines.vllm import plugin as vllm_plugin
-from vllm.entrypoints.openai.responses.streaming_events import split_delta
 from vllm.tool_parsers import ToolParserManager
 from vllm_driving import (
-    DeltaMessage,
     chat_request,
     chunkings,
     make_parser,
@@ -115,25 +113,28 @@ def test_text_never_comes_before_the_rest_of_an_open_call(hf_tokenizer: Any) -> 
 
 
 @pytest.mark.parametrize("make", [chat_request, responses_request])
-def test_text_after_a_call_in_the_very_last_step(
-    make: Any, hf_tokenizer: Any, caplog: pytest.LogCaptureFixture
-) -> None:
-    """vLLM's Responses stream sends a step's text first, and text ends the open call. In the last
-    step it can't wait, so it is given up there, and the call is whole."""
-    vllm_api.log.propagate = True
+def test_text_after_a_call_in_the_very_last_step(make: Any, hf_tokenizer: Any) -> None:
+    """It can't wait there, and goes out with the call's last piece. How vLLM's Responses send it then is
+    in `test_responses_tools`."""
     request = make(TOOLS)
     cut = ADD_ONE_TWO.index("2}")
     pieces = [(ADD_ONE_TWO[:cut], []), (ADD_ONE_TWO[cut:] + "\nDone.", [])]
     got = stream(make_parser(hf_tokenizer, "toolwire_hermes", request), pieces, request)
-    assert got.calls == [("add", ONE_TWO)]
-    last = DeltaMessage(**got.deltas[-1])
-    sent = [part.content for part in split_delta(last)]
-    if make is chat_request:
-        assert (got.content, caplog.text) == ("Done.", "")
-        assert sent == ["Done.", None]  # what vLLM's Responses stream would make of it
-    else:
-        assert (got.content, sent) == (None, [None])
-        assert "dropped: 'Done.'" in caplog.text
+    assert (got.calls, got.content) == ([("add", ONE_TWO)], "Done.")
+
+
+def test_where_vllm_can_not_send_it_the_call_is_whole(
+    hf_tokenizer: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(vllm_api.log, "propagate", True)
+    request = responses_request(TOOLS)
+    cut = ADD_ONE_TWO.index("2}")
+    pieces = [(ADD_ONE_TWO[:cut], []), (ADD_ONE_TWO[cut:] + "\nDone.", [])]
+    parser = make_parser(hf_tokenizer, "toolwire_hermes", request)
+    monkeypatch.setattr(type(parser.tool_parser), "toolwire_keeps_text", False)
+    got = stream(parser, pieces, request)
+    assert (got.calls, got.content) == ([("add", ONE_TWO)], None)
+    assert "dropped: 'Done.'" in caplog.text
 
 
 def test_ids_are_like_openai(hf_tokenizer: Any) -> None:

@@ -1,8 +1,8 @@
 """One scripted conversation on a real server: the same answers, byte for byte, on every release.
 
-`./scripts/matrix` runs it on several. What is expected is written out here, once for all of them; ids
-are all that may differ. The server is the one whose settings are in a file and whose template is for
-another format, so none of that gets in the way of a request.
+`./scripts/matrix` runs it on several; `conversation` says what is expected. The server is the one whose
+settings are in a file and whose template is for another format, so none of that gets in the way of a
+request.
 """
 
 from __future__ import annotations
@@ -11,29 +11,12 @@ import json
 from typing import Any
 
 import pytest
-from engine_cases import ADD_ONE_TWO, ONE_TWO, TOOLS, block, tool
+from conversation import GO, TURNS, check_turns, leave, told
+from engine_cases import TOOLS, block, tool
 from engine_client import WAYS, Answer, Asker, body
 from engine_server import EngineServer
+from messages_client import ALL_WAYS
 from tokenizers import Tokenizer
-
-GO = [{"role": "user", "content": "Go."}]
-LONG = json.dumps({"path": "a.py", "content": 'print("</tool_call>")\n' * 20})
-WRITE = block(f'{{"name": "write_file", "arguments": {LONG}}}')
-UNDECLARED = block('{"name": "forecast", "arguments": {"city": "Oslo"}}')
-CALL = ("add", ONE_TWO)
-#: What the model writes, and what a client has in the end.
-TURNS: dict[str, tuple[str, str | None, list[tuple[str, str]]]] = {
-    "a call": (f"Sure.\n{ADD_ONE_TWO}", "Sure.", [CALL]),
-    "two calls, and text around them": (
-        f"One.\n{ADD_ONE_TWO}\nTwo.\n{ADD_ONE_TWO}",
-        "One.\n\nTwo.",
-        [CALL, CALL],
-    ),
-    "a long argument": (WRITE, None, [("write_file", LONG)]),
-    "a call of a tool that is not declared": (UNDECLARED, None, [("forecast", '{"city": "Oslo"}')]),
-    "text that ends like a marker": ("1 <", "1 <", []),
-    "no call": ("Nothing to do.", "Nothing to do.", []),
-}
 
 
 def ids(tokenizer: Tokenizer, text: str) -> list[int]:
@@ -44,7 +27,7 @@ def ids(tokenizer: Tokenizer, text: str) -> list[int]:
 def ask(server: EngineServer, requests: list[dict[str, Any]], ways: Any = WAYS) -> list[Answer]:
     """Each request in each way."""
     jobs = [
-        (lambda client, way=way, request=request: WAYS[way](client, GO, **request))
+        (lambda client, way=way, request=request: ALL_WAYS[way](client, GO, **request))
         for request in requests
         for way in ways
     ]
@@ -53,12 +36,18 @@ def ask(server: EngineServer, requests: list[dict[str, Any]], ways: Any = WAYS) 
 
 def test_the_turns(mismatched_server: EngineServer, tokenizer: Tokenizer) -> None:
     requests = [body(TOOLS, ids(tokenizer, text)) for text, _, _ in TURNS.values()]
-    got = ask(mismatched_server, requests)
-    expected = [(content, calls) for _, content, calls in TURNS.values() for _ in WAYS]
-    assert [(answer.content or None, answer.calls) for answer in got] == expected
-    for answer in got:
-        assert all(answer.ids)
-        assert answer.finish in (None, "tool_calls" if answer.calls else "stop")
+    keys = [(turn, way) for turn in TURNS for way in ALL_WAYS]
+    got = dict(zip(keys, ask(mismatched_server, requests, ALL_WAYS), strict=True))
+    leave("server", {f"{turn}, {way}": told(one) for (turn, way), one in got.items()})
+    check_turns(got)
+
+
+def test_a_call_of_a_tool_that_is_not_declared(
+    mismatched_server: EngineServer, tokenizer: Tokenizer
+) -> None:
+    text = block('{"name": "forecast", "arguments": {"city": "Oslo"}}')
+    for answer in ask(mismatched_server, [body(TOOLS, ids(tokenizer, text))]):
+        assert (answer.content or None, answer.calls) == (None, [("forecast", '{"city": "Oslo"}')])
 
 
 @pytest.mark.parametrize("more", [{}, {"parallel_tool_calls": False}], ids=["any", "one"])

@@ -10,16 +10,26 @@ import pytest
 import toolwire
 from engine_cases import ADD_ONE_TWO, ONE_TWO, TOOLS, block
 from shared_reasoning import STEPS, Got, Thoughts
-from toolwire.engines.thinking import styles
+from toolwire.engines.thinking import find_style, styles
 from toolwire.engines.vllm import plugin as vllm_plugin
 from vllm.entrypoints.anthropic.serving import AnthropicServingMessages
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionResponse
+from vllm.parser.abstract_parser import DelegatingParser
 from vllm.parser.parser_manager import ParserManager
 from vllm.reasoning import ReasoningParserManager
-from vllm_driving import chat_request, responses_request, stream, token_chunks, whole
+from vllm_driving import (
+    chat_request,
+    responses_request,
+    show_prompt,
+    stream,
+    token_chunks,
+    whole,
+)
 
 pytestmark = pytest.mark.usefixtures("registered", "unchecked")
 
+#: Whether this vLLM tells its parsers the prompt of an answer that is not streamed.
+TELLS_PROMPTS = hasattr(DelegatingParser, "set_prompt_token_ids")
 TURN = "<|im_start|>assistant\n"
 #: A turn before this one, whose thoughts the template keeps.
 HISTORY = "<|im_start|>assistant\n<think>\nOld.\n</think>\nOld.<|im_end|>\n"
@@ -44,7 +54,7 @@ class TestThoughts(Thoughts):
         self, style: str, format: str | None, text: str, inside: bool, tools: Any
     ) -> Iterator[Got]:
         request = chat_request(tools)
-        opener = toolwire.get_reasoning(style).open[0]
+        opener = find_style(style).open[0]
         prompt = self.tokenizer.encode(TURN + (opener if inside else ""))
         parser = f"toolwire_{format}" if format else None
         for size in STEPS:
@@ -55,7 +65,7 @@ class TestThoughts(Thoughts):
             got = stream(made, token_chunks(self.tokenizer, text, size), request, prompt)
             yield got.calls, got.content, got.finish or None
         made = make(self.tokenizer, f"toolwire_{style}", parser, request)
-        request.resolve_reasoning_ended(made, prompt)  # as the server does before it generates
+        show_prompt(made, request, prompt)
         got = whole(made, text, request)
         yield got.calls, got.content, got.finish or None
 
@@ -130,11 +140,28 @@ def test_a_whole_answer_without_its_prompt(hf_tokenizer: Any) -> None:
     assert read("Yes.", enable_thinking=False) == ("", "Yes.")
 
 
+def test_a_whole_answer_and_its_prompt(hf_tokenizer: Any) -> None:
+    """In Responses, too, and in every choice: no closer or switch has to tell it. Where vLLM does not
+    tell the prompt, it is an answer."""
+    prompt = hf_tokenizer.encode(f"{TURN}<think>\n")
+    for request in (responses_request(TOOLS), chat_request(TOOLS)):
+        for text in ("Let me", f"Let me see.\n{ADD_ONE_TWO}"):
+            parser = make(hf_tokenizer, "toolwire_think", "toolwire_hermes", request)
+            if TELLS_PROMPTS:
+                parser.set_prompt_token_ids(prompt)
+            got = whole(parser, text, request)
+            expected = toolwire.parse(
+                "hermes", text, TOOLS, reasoning=True, in_reasoning=TELLS_PROMPTS
+            )
+            assert (got.content, got.finish or None) == (expected.content, expected.reasoning)
+            assert len(got.calls) == len(expected.tool_calls)
+
+
 def test_every_choice_of_a_request_knows_its_prompt(hf_tokenizer: Any) -> None:
     """vLLM shows it to the first one's parser only."""
     request, prompt = chat_request(TOOLS), hf_tokenizer.encode(f"{TURN}<think>\n")
     first = make(hf_tokenizer, "toolwire_think", "toolwire_hermes", request)
-    request.resolve_reasoning_ended(first, prompt)
+    show_prompt(first, request, prompt)
     for parser in (first, make(hf_tokenizer, "toolwire_think", "toolwire_hermes", request)):
         got = whole(parser, "Let me", request)
         assert (got.content, got.finish) == (None, "Let me")
@@ -146,10 +173,10 @@ def test_every_choice_of_a_request_knows_its_prompt(hf_tokenizer: Any) -> None:
 # -- tokens ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("style", toolwire.list_reasoning())
+@pytest.mark.parametrize("style", styles())
 def test_where_the_grammar_begins(style: str, hf_tokenizer: Any) -> None:
     """Right behind the closer's last token, whether it is one token or several."""
-    spec = toolwire.get_reasoning(style)
+    spec = find_style(style)
     before = hf_tokenizer.encode(f"{TURN}{spec.open[0]}Let me see.")
     closer = hf_tokenizer.encode(spec.close[0], add_special_tokens=False)
     behind = hf_tokenizer.encode("Yes", add_special_tokens=False)
@@ -166,9 +193,8 @@ def test_where_the_grammar_begins(style: str, hf_tokenizer: Any) -> None:
 
 
 def test_budgets_have_their_markers(hf_tokenizer: Any) -> None:
-    for style in toolwire.list_reasoning():
+    for style, spec in styles().items():
         parser = make(hf_tokenizer, f"toolwire_{style}", None, chat_request([])).reasoning_parser
-        spec = toolwire.get_reasoning(style)
         assert parser.reasoning_start_str in spec.open
         assert parser.reasoning_end_str in spec.close
 

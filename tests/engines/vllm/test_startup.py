@@ -95,6 +95,18 @@ def test_a_template_of_another_format_is_a_warning(
     assert "use --tool-call-parser toolwire_qwen3_coder" in " ".join(said(log))
 
 
+def test_thoughts_that_nobody_reads_are_a_warning(
+    plain_tokenizer: Any, log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a format in which they are a channel."""
+    monkeypatch.setenv("TOOLWIRE_SKIP_CHECKS", "1")  # the tokenizer has no such channel
+    start("toolwire_inkling", plain_tokenizer)
+    assert "add --reasoning-parser toolwire_inkling" in " ".join(said(log))
+    log.clear()
+    start("toolwire_beam", plain_tokenizer, reasoning="toolwire_beam")
+    assert said(log) == []
+
+
 def test_it_is_said_once_for_all_apis(plain_tokenizer: Any, log: pytest.LogCaptureFixture) -> None:
     for _ in range(3):
         start("toolwire_hermes", plain_tokenizer)

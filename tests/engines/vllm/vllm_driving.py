@@ -52,16 +52,27 @@ def make_parser(
     return kind(tokenizer, request.tools)
 
 
-def start(parser: str, tokenizer: Any, template: str | None = None) -> None:
+def start(
+    parser: str, tokenizer: Any, template: str | None = None, reasoning: str | None = None
+) -> None:
     """What vLLM's server does with a parser when it starts: it asks for the class, and makes what
     answers requests (of that, what the check looks at)."""
     checks = inspect.signature(ParserManager.get_parser).parameters
     more = {"tokenizer": tokenizer} if "tokenizer" in checks else {}
+    more |= {"reasoning_parser_name": reasoning}
     found = ParserManager.get_parser(
         tool_parser_name=parser, enable_auto_tools=True, model_name="model", **more
     )
     renderer = SimpleNamespace(tokenizer=tokenizer)
     started(SimpleNamespace(parser_cls=found, renderer=renderer, chat_template=template))
+
+
+def show_prompt(parser: Any, request: Any, prompt: list[int]) -> None:
+    """What vLLM's server does before it generates a whole answer."""
+    if hasattr(request, "resolve_reasoning_ended"):
+        request.resolve_reasoning_ended(parser, prompt)
+    else:  # before 0.32
+        parser.is_reasoning_end(prompt)
 
 
 def stream(
@@ -78,7 +89,11 @@ def stream(
         if message is None:
             continue
         delta = message.model_dump(exclude_unset=True)
-        answer.finish += delta.pop("reasoning", None) or ""
+        thoughts = delta.pop("reasoning", None) or ""
+        if getattr(
+            request, "include_reasoning", True
+        ):  # before 0.26 the server itself leaves it out
+            answer.finish += thoughts
         answer.deltas.append(delta)
         check_shape(delta, started=len(answer.calls))
         take_in(answer, delta)

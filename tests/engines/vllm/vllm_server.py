@@ -26,8 +26,9 @@ COMMAND = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
 FLAGS = [
     *("--served-model-name", MODEL, "--enforce-eager", "--dtype", "float32"),
     *("--max-model-len", "2048", "--block-size", "32", "--max-num-seqs", "32", "--seed", "0"),
-    *("--logits-processors", "scripted_output:ScriptedOutput"),
 ]
+#: What the model writes is said with a request. With speculative decoding, vLLM takes no such thing.
+SCRIPTS = ("--logits-processors", "scripted_output:ScriptedOutput")
 ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "VLLM_NO_USAGE_STATS": "1",
@@ -82,12 +83,13 @@ class Plan:
     """Whether it is started by what the README tells people to paste."""
     settings: dict[str, Any] = field(default_factory=dict)
     """What it is told in a file (`--config`)."""
+    scripts: tuple[str, ...] = SCRIPTS
 
     def start(self, model: Path, folder: Path) -> EngineServer:
         folder.mkdir()
         begin = pasted("vllm serve", model) if self.pasted else [*COMMAND, "--model", str(model)]
         environment = {**ENVIRONMENT, **self.environment, "PATH": PATH}
-        command = [*begin, *FLAGS, *self.flags]
+        command = [*begin, *FLAGS, *self.scripts, *self.flags]
         if self.settings:
             config = folder / "settings.yaml"
             config.write_text(json.dumps(self.settings), encoding="utf-8")
@@ -108,6 +110,9 @@ ANY_FORMAT = (
 )
 # The template is for one format, and the tests use all.
 UNCHECKED = {"TOOLWIRE_SKIP_CHECKS": "1"}
+
+#: Speculative decoding that needs no model for its drafts.
+NGRAMS = {"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_max": 4}
 
 PLUGIN_FILE = str(CHECKOUT / "parsers" / "engines" / "vllm" / "plugin.py")
 #: Names no plugin: the entry point of an installed package is not used, so what runs is the checkout's.
@@ -159,14 +164,25 @@ SERVERS = {
     ),
     # No flag for tools at all, and the model's own template, which knows none.
     "bare_server": Plan(REAL),
-    # One whose template shows another format: in a file of settings, where no command line tells it.
+    # One whose template shows another format: in a file of settings, where no command line tells it. It
+    # schedules a step before the last one is read, and streams many tokens at once.
     "mismatched_server": Plan(
         SCRIPTED,
         settings={
             "enable-auto-tool-choice": True,
             "tool-call-parser": "toolwire_hermes",
             "chat-template": template("chatml-pythonic"),
+            "async-scheduling": True,
+            "stream-interval": 16,
         },
+    ),
+    # Several tokens a step, as a draft has them: what the model copies from the prompt is guessed.
+    "speculative_server": Plan(
+        (
+            *(*parser("toolwire_hermes"), *HERMES_TEMPLATE, *REAL),
+            *("--speculative-config", json.dumps(NGRAMS), "--stream-interval", "2"),
+        ),
+        scripts=(),
     ),
     # Two that must refuse to start.
     "misspelt_server": Plan(parser("toolwire_hermse")),

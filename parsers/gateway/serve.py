@@ -1,0 +1,105 @@
+"""Runs the standalone gateway: says what it does and what looks wrong, listens, and ends gracefully."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import tempfile
+import threading
+from functools import partial
+from urllib.parse import urlsplit
+
+import httpx2
+import uvicorn
+from uvicorn.supervisors import Multiprocess
+
+from ..formats.user_files import load_user_formats
+from . import logs, metrics
+from .app import create_app
+from .asgi import App
+from .guard import GuardedProtocol
+from .settings import GatewaySettings
+
+#: Seconds after which a worker that says nothing is killed. On a busy machine, one takes long to start.
+_WORKER_SILENT = 120
+
+_log = logging.getLogger("toolwire.gateway")
+
+
+def serve(settings: GatewaySettings) -> None:
+    """Returns when it was told to stop, and all answers have ended or had their time."""
+    logs.configure(settings.server.log)
+    config = uvicorn.Config(
+        partial(make_app, settings),
+        factory=True,
+        host=settings.server.host,
+        port=settings.server.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        http=partial(GuardedProtocol, settings.limits),  # type: ignore[arg-type] # called like one
+        ws="none",
+        timeout_graceful_shutdown=settings.server.drain_seconds,
+        workers=settings.server.workers,
+        timeout_worker_healthcheck=_WORKER_SILENT,
+    )
+    listening = config.bind_socket()
+    host, port = listening.getsockname()[:2]
+    for sentence in describe(settings, f"http://{f'[{host}]' if ':' in host else host}:{port}"):
+        _log.info(sentence)
+    threading.Thread(target=_look_at_upstreams, args=(settings,), daemon=True).start()
+    if config.workers == 1:
+        uvicorn.Server(config).run([listening])
+    else:
+        _run_workers(config, listening)
+
+
+def _run_workers(config: uvicorn.Config, listening: socket.socket) -> None:
+    """Processes of their own, which are started anew where one dies. They count into one folder."""
+    with tempfile.TemporaryDirectory(prefix="toolwire-metrics-") as folder:
+        os.environ.setdefault(metrics.FOLDER, folder)
+        Multiprocess(config, sockets=[listening]).run()
+
+
+def make_app(settings: GatewaySettings) -> App:
+    """The application, in the process that runs it."""
+    logs.configure(settings.server.log)
+    load_user_formats()
+    return create_app(settings.upstream, settings.answers, settings.server)
+
+
+def describe(settings: GatewaySettings, address: str) -> list[str]:
+    """What this gateway does, in a few sentences."""
+    answers = settings.answers
+    format = f"are read in the format {answers.format}" if answers.format else "are left as it is"
+    page = f"{address}/proxy/debug" if answers.admin_key else "off: there is no TOOLWIRE_ADMIN_KEY"
+    workers = settings.server.workers
+    by = f" with {workers} workers" if workers > 1 else ""
+    return [
+        f"listening on {address}/v1{by}, in front of {', '.join(settings.upstream.upstream)}",
+        f"calls go out {answers.mode}; those in the text {format}; requests: {answers.requests}",
+        f"the debug page is {page}",
+    ]
+
+
+def _look_at_upstreams(settings: GatewaySettings) -> None:
+    """Warns of what looks wrong. It runs beside the gateway: nobody waits for it."""
+    with httpx2.Client(timeout=settings.upstream.connect_timeout, trust_env=False) as client:
+        for url in settings.upstream.upstream:
+            for sentence in doubts(url, client):
+                _log.warning(sentence)
+
+
+def doubts(url: str, client: httpx2.Client) -> list[str]:
+    """What looks wrong with an upstream."""
+    found = []
+    if not urlsplit(url).path.rstrip("/").rpartition("/")[2].startswith("v"):
+        found.append(f"{url} has no /v1 at its end: most servers have their API there")
+    try:
+        status = client.get(url.rstrip("/") + "/models").status_code
+    except httpx2.TransportError as error:
+        return [*found, f"{url} does not answer ({type(error).__name__}): is it running?"]
+    if status == 404 or status >= 500:
+        found.append(f"{url}/models is answered with {status}: is the address right?")
+    return found
