@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from toolwire import Arguments, CallEnd, CallStart, Content, Event, Format, Parser, Reasoning
-from toolwire.openai.normalize import Policy
+from toolwire.openai.policy import Policy
 from toolwire.openai.request import read_parts
 
 

@@ -9,7 +9,7 @@ from ..errors import ToolwireError
 from ..gateway.sse import load_object
 from ..openai import Message, accumulate
 from ..openai.deltas import REASONING_KEYS
-from ..openai.normalize import Policy
+from ..openai.policy import Policy
 from ..openai.stream_normalize import ChatStream
 
 Json = dict[str, Any]

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..openai.normalize import Finding, Policy, normalize_response
+from ..openai.normalize import Finding, normalize_response
+from ..openai.policy import Policy
 from ..openai.problems import failure
 from ..openai.stream_normalize import ChatStream
 from .messages_answer import translated_answer

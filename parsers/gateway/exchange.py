@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..openai.normalize import Finding, Policy
+from ..openai.normalize import Finding
+from ..openai.policy import Policy
 from ..openai.problems import failure as failure
 from ..openai.repair import read_repairs
 from ..openai.request import read_request

@@ -13,7 +13,8 @@ from typing import Any
 
 from ..openai import exact_json
 from ..openai.answers import CUT_REASONS
-from ..openai.normalize import Finding, Policy, normalize_response
+from ..openai.normalize import Finding, normalize_response
+from ..openai.policy import Policy
 from ..openai.sizes import shortened
 from ..schema.json_schema import too_deep
 from ..schema.kinds import json_type

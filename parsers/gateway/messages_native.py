@@ -12,7 +12,8 @@ from typing import Any
 from ..openai import exact_json
 from ..openai.exact_json import Number
 from ..openai.message import ToolCall
-from ..openai.normalize import CallNormalizer, Finding, Policy, found_in_text, read_text
+from ..openai.normalize import CallNormalizer, Finding, found_in_text, read_text
+from ..openai.policy import Policy
 from .messages_answer import read_input, thinking_block
 from .responses import MAX_TEXTS
 

@@ -16,8 +16,9 @@ from typing import Any
 
 from ..openai import exact_json
 from ..openai.answers import is_complete
-from ..openai.normalize import Finding, Policy
+from ..openai.normalize import Finding
 from ..openai.open_calls import ObjectStart, key_of
+from ..openai.policy import Policy
 from ..openai.repair import Coercion
 from ..openai.sizes import Pieces, shortened, size_of
 from ..openai.text_reader import TextReader

@@ -18,7 +18,8 @@ from typing import Any
 
 from ..openai import exact_json
 from ..openai.answers import is_complete
-from ..openai.normalize import Finding, Policy
+from ..openai.normalize import Finding
+from ..openai.policy import Policy
 from ..openai.sizes import Pieces
 from ..openai.stream_normalize import ChatStream
 from .messages_answer import (

@@ -13,10 +13,10 @@ from ..openai.normalize import (
     MAX_CHOICES,
     CallNormalizer,
     Finding,
-    Policy,
     found_in_text,
     read_text,
 )
+from ..openai.policy import Policy
 from .responses_thoughts import thought_item
 
 Json = dict[str, Any]

@@ -16,8 +16,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..openai.answers import is_complete
-from ..openai.normalize import CallNormalizer, Finding, Policy
+from ..openai.normalize import CallNormalizer, Finding
 from ..openai.open_calls import key_of
+from ..openai.policy import Policy
 from ..openai.sizes import shortened, size_of
 from ..openai.text_reader import TextReader
 from ..schema.kinds import json_type

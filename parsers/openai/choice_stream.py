@@ -13,8 +13,9 @@ from ..events import Arguments, CallEnd, CallStart, Content, Event, Reasoning
 from ..schema.kinds import json_type
 from .answers import finish_reason, is_complete, make_id, was_cut
 from .deltas import REASONING_KEYS
-from .normalize import CallNormalizer, Json, Policy, found_in_text
+from .normalize import CallNormalizer, Json, found_in_text
 from .open_calls import OpenCall, OpenCalls, key_of
+from .policy import Policy
 from .sizes import shortened, size_of
 from .text_reader import TextReader, ThoughtsReader
 

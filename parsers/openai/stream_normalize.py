@@ -22,7 +22,8 @@ from typing import Any
 
 from .choice_stream import ChoiceStream
 from .exact_json import Number
-from .normalize import MAX_CHOICES, Finding, Json, Policy
+from .normalize import MAX_CHOICES, Finding, Json
+from .policy import Policy
 from .problems import failure
 
 MODES = ("verified", "live")

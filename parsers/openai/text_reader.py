@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from ..core.format import Format
 from ..core.literals import GAP, pattern_of, without_optional
@@ -22,10 +21,8 @@ from ..core.reasoning import ReasoningStyle, StyleChoice
 from ..events import Arguments, CallStart, Content, Event, Reasoning
 from ..formats.parser import Parser, text_only
 from ..formats.reasoning import style_of
+from .policy import Policy
 from .sizes import Pieces
-
-if TYPE_CHECKING:
-    from .normalize import Policy
 
 #: What a parser takes by itself, and each piece of text that it waits with.
 _PARSER, _PIECE = 8192, 64

@@ -10,7 +10,8 @@ from ..core.format import Format
 from ..errors import ToolwireError
 from ..formats.parser import Parser
 from .message import Message, ToolCall, collect, parse
-from .normalize import CallNormalizer, Finding, Policy, hand_over
+from .normalize import CallNormalizer, Finding, hand_over
+from .policy import Policy
 
 
 def unify(

@@ -11,7 +11,7 @@ from ..gateway.exchange import Plan, StreamSession, answer_whole
 from ..gateway.messages_route import TRANSLATED, TRANSLATED_ROUTE
 from ..gateway.middleware import ROUTES
 from ..gateway.settings import Settings
-from ..openai.normalize import Policy
+from ..openai.policy import Policy
 from ..openai.request import read_parts
 from .splits import Splittable
 from .splittable import splittable_answer, splittable_stream

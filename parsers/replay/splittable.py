@@ -17,7 +17,7 @@ from ..gateway.settings import Settings
 from ..gateway.sse import EventSplitter, ServerEvent, frame, load_object
 from ..openai import DeltaStream, accumulate, parse
 from ..openai.deltas import REASONING_KEYS
-from ..openai.normalize import Policy
+from ..openai.policy import Policy
 from .client_result import REASONING_DELTAS, client_result, message_result
 from .splits import Splittable, split_at
 

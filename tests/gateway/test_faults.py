@@ -15,7 +15,7 @@ import pytest
 from toolwire.gateway import Settings
 from toolwire.gateway.exchange import Plan, StreamSession
 from toolwire.gateway.upstream import retry_after
-from toolwire.openai.normalize import Policy
+from toolwire.openai.policy import Policy
 
 from .conftest import PATIENCE, Server, free_port, gateway_server, upstream_server
 from .scripted_upstream import stream_bytes

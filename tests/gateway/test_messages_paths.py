@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from toolwire.gateway import Settings, ToolCallMiddleware
 from toolwire.gateway.messages_native_stream import MessagesStream
 from toolwire.gateway.messages_stream import TranslatedStream
-from toolwire.openai.normalize import Policy
+from toolwire.openai.policy import Policy
 
 from ..support import policy_for
 from .scripted_messages import message_events, text, use, whole_message

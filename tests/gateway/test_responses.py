@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from toolwire.gateway.responses import normalize_output
 from toolwire.gateway.responses_stream import ResponsesStream
-from toolwire.openai.normalize import Policy
+from toolwire.openai.policy import Policy
 
 from ..openai.support_steps import assert_linear
 from ..support import policy_for

@@ -11,7 +11,7 @@ from toolwire.gateway.messages_native_stream import MessagesStream
 from toolwire.gateway.messages_stream import TranslatedStream
 from toolwire.gateway.responses import normalize_output
 from toolwire.gateway.responses_stream import ResponsesStream
-from toolwire.openai.normalize import Policy
+from toolwire.openai.policy import Policy
 from toolwire.openai.request import read_request
 
 from .scripted_answers import message

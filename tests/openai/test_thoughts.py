@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from toolwire.openai.deltas import accumulate
-from toolwire.openai.normalize import Policy, normalize_response
+from toolwire.openai.normalize import normalize_response
+from toolwire.openai.policy import Policy
 from toolwire.openai.request import read_request
 from toolwire.openai.stream_normalize import ChatStream
 
