@@ -11,20 +11,19 @@ the very same objects, so that whoever holds their bytes can send those.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..openai import exact_json
 from ..openai.answers import is_complete
 from ..openai.normalize import Finding
-from ..openai.open_calls import ObjectStart, key_of
+from ..openai.open_calls import key_of
 from ..openai.policy import Policy
-from ..openai.repair import Coercion
-from ..openai.sizes import Pieces, shortened, size_of
+from ..openai.sizes import shortened, size_of
 from ..openai.text_reader import TextReader
 from ..schema.kinds import json_type
 from .messages_answer import SIGNATURE, load_json
 from .messages_errors import as_messages_error, messages_error
+from .messages_held import HeldBlock
 from .messages_native import DONE_REASONS, MessageCalls, is_call, is_text
 from .messages_stream import MESSAGES_ENDS, NO_END
 from .responses import MAX_TEXTS
@@ -35,25 +34,6 @@ Json = dict[str, Any]
 _BLOCK = 800  # the bytes that a block takes by itself
 
 
-@dataclass(slots=True)
-class _Held:
-    """A call's block that was begun and did not end."""
-
-    start: Json  # the event
-    block: Json
-    pieces: Pieces = field(default_factory=Pieces)
-    ended: bool = False
-    sent: bool = False  # its beginning was sent (live)
-    flows: bool = False  # the input begins as an object, so it is sent as it comes (live)
-    begins: ObjectStart = field(default_factory=ObjectStart)
-    coercion: Coercion | None = None  # what the input goes through on its way out (live)
-    held: int = 0
-
-    def given(self) -> Any:
-        """The input: put together from its pieces or, where none came, as it stood at the start."""
-        return self.pieces.text() if self.pieces.size else self.block.get("input")
-
-
 class MessagesStream:
     """Events of the Messages API in, normalised ones out."""
 
@@ -62,7 +42,7 @@ class MessagesStream:
         self._live = mode == "live"
         self._waits = not self._live and emit == "finish"
         self._calls = MessageCalls(policy)
-        self._held: dict[Any, _Held] = {}
+        self._held: dict[Any, HeldBlock] = {}
         self._ended: list[Any] = []  # those of them that wait for the next block
         self._texts: dict[Any, AnswerText] = {}  # the open ones that are read for calls
         self._read: list[AnswerText] = []  # those that have ended, with calls in them
@@ -126,7 +106,7 @@ class MessagesStream:
         if is_call(block):
             assert isinstance(block, dict)
             events += self._go_native()
-            held = _Held(event, block, held=_BLOCK + size_of(block))
+            held = HeldBlock(event, block, held=_BLOCK + size_of(block))
             self._held[key] = held
             self._size += held.held
             return events + (self._start_live(held) if self._live else [])
@@ -203,7 +183,7 @@ class MessagesStream:
 
     # Calls
 
-    def _grow(self, held: _Held, event: Json) -> list[Json]:
+    def _grow(self, held: HeldBlock, event: Json) -> list[Json]:
         text = event["delta"].get("partial_json")
         if not isinstance(text, str) or not text:
             return []
@@ -227,7 +207,7 @@ class MessagesStream:
             event = event | {"delta": event["delta"] | {"partial_json": out}}
         return [self._placed(event, key_of(held.start.get("index")))]
 
-    def _start_live(self, held: _Held) -> list[Json]:
+    def _start_live(self, held: HeldBlock) -> list[Json]:
         """The beginning of a call that is sent as it comes. One without a name is not sent at all."""
         name = held.block.get("name")
         normalizer = self._calls.normalizer
@@ -261,7 +241,7 @@ class MessagesStream:
         blocks = self._calls.take(held.block, given, cut)
         return [event for block in blocks for event in self._whole(block, given)]
 
-    def _forget(self, key: Any) -> _Held:
+    def _forget(self, key: Any) -> HeldBlock:
         """Takes a call out of those that are held."""
         held = self._held.pop(key)
         self._size -= held.held + held.pieces.size
@@ -281,7 +261,7 @@ class MessagesStream:
             {"type": "content_block_stop", "index": place},
         ]
 
-    def _rest(self, held: _Held, cut: bool) -> str:
+    def _rest(self, held: HeldBlock, cut: bool) -> str:
         """What is left to send of an input that was sent as it came, and what was wrong with it."""
         text, name = held.pieces.text(), str(held.block.get("name"))
         normalizer = self._calls.normalizer
