@@ -249,6 +249,11 @@ class Literals:
                 return None if self.spellings else ""
         return self.at(text, pos)
 
+    def stands(self, window: Window) -> bool | None:
+        """Whether any stands at the reading position; None as long as the text does not tell yet."""
+        found = self.here(window)
+        return None if found is None else bool(found)
+
     def at(self, text: str, pos: int) -> str:
         """The longest spelling that stands at `pos`, as far as `text` tells, or ""."""
         if self._with_gaps:

@@ -36,8 +36,7 @@ class BareKeysReader(ShapeReader):
         return self._prefix.may_start(character) or self._drift.may_start(character)
 
     def begins(self, window: Window) -> bool | None:
-        prefix = self._prefix.here(window)
-        return None if prefix is None else bool(prefix)
+        return self._prefix.stands(window)
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window

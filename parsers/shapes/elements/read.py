@@ -78,8 +78,7 @@ class ElementsReader(ShapeReader):
         return character in self._starts or self._drift.may_start(character)
 
     def begins(self, window: Window) -> bool | None:
-        head = self._heads.here(window)
-        return None if head is None else bool(head)
+        return self._heads.stands(window)
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window

@@ -42,8 +42,7 @@ class LabelsReader(ShapeReader):
         return self._drift.may_start(character) or character.isalpha()
 
     def begins(self, window: Window) -> bool | None:
-        label = self._labels.here(window)
-        return None if label is None else bool(label)
+        return self._labels.stands(window)
 
     def read(self, run: Run) -> Step[Outcome]:
         w = run.window
