@@ -20,7 +20,8 @@ from engine_cases import ADD_ONE_TWO, CASES, ONE_TWO, TOOLS, block, written
 from engine_client import Answer
 
 GO = [{"role": "user", "content": "Go."}]
-LONG = json.dumps({"path": "a.py", "content": 'print("</tool_call>")\n' * 20})
+#: Each character may take a small model a token, and an answer has a limit.
+LONG = json.dumps({"path": "a.py", "content": 'print("</tool_call>")\n' * 8})
 WRITE = block(f'{{"name": "write_file", "arguments": {LONG}}}')
 CALL = ("add", ONE_TWO)
 #: What the model writes, and what a client has in the end.

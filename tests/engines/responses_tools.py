@@ -41,7 +41,7 @@ async def ask(client: AsyncOpenAI, stream: bool, **request: Any) -> tuple[list[I
             "response.function_call_arguments.delta",
         ):
             pieces[event.item_id] = pieces.get(event.item_id, "") + event.delta
-        elif event.type == "response.completed":
+        elif event.type in ("response.completed", "response.incomplete"):
             got = event.response
     calls = calls_of(got.output)
     assert list(pieces.values()) == [text for *_, text in calls]
