@@ -138,7 +138,9 @@ def serve(kind: str, port: int, upstream_port: int, interval: float, workers: in
     serve_gateway(GatewaySettings.read(said, {}))
 
 
-#: What LiteLLM's proxy is told.
+#: Without this, LiteLLM's proxy does not start without a key.
+_NO_KEY = "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY"
+#: What it is told.
 _LITELLM = """
 model_list:
   - model_name: m
@@ -258,7 +260,8 @@ def start(
     if kind == "litellm":
         command = litellm_command(options.litellm, port, upstream_port)
     quiet = subprocess.DEVNULL  # a line for each request is written, and nobody reads it here
-    process = subprocess.Popen(command, stdout=quiet, stderr=quiet)
+    environment = os.environ | {_NO_KEY: "true"}
+    process = subprocess.Popen(command, stdout=quiet, stderr=quiet, env=environment)
     if core is not None:
         os.sched_setaffinity(process.pid, {core})
     while True:

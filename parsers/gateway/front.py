@@ -12,8 +12,10 @@ import uuid
 from typing import Any
 
 from ..openai.problems import failure
+from . import metrics
 from .asgi import App, Message, Receive, Scope, Send, send_json
 from .logs import ACCESS, REQUEST_ID
+from .middleware import OTHER_ROUTES
 from .paths import is_plain, raw_path, with_v1
 
 #: The header that has the id, in a request, to the upstream, and in the answer.
@@ -37,6 +39,7 @@ class Front:
         token = REQUEST_ID.set(request.id.decode())
         try:
             if refusal := _refusal(scope):
+                metrics.REQUESTS.labels(OTHER_ROUTES, refusal[0]).inc()
                 await send_json(request.send, *refusal)
             else:
                 headers = [pair for pair in scope["headers"] if pair[0].lower() != ID_HEADER]
