@@ -204,6 +204,19 @@ def test_patterns_of_a_format(name: str) -> None:
     watch.check()
 
 
+@pytest.mark.slow
+def test_patterns_of_all_marked_formats_at_once() -> None:
+    """Those of `any` are made of everybody's delimiters: some have 27,000 characters."""
+    new = replace(get_format("any"))
+    with Watch() as watch:
+        for name in WRITERS:
+            text = f"Yes:\n{WRITERS[name]([('add', {'a': 1})])}\nSo `x`"
+            for reasoning in (None, True):
+                use(new, text, TOOLS, reasoning)
+    assert max(len(pattern) for pattern, _ in watch.seen) > 10_000
+    watch.check()
+
+
 @pytest.mark.parametrize("name", ["hermes", "json", "qwen3_coder", "pythonic", "call_text"])
 @pytest.mark.parametrize("style", STYLES, ids=lambda style: style.name)
 def test_patterns_of_a_style(style: ReasoningStyle, name: str) -> None:

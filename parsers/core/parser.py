@@ -53,21 +53,24 @@ class EventParser:
 
     def feed(self, chunk: str) -> list[Event]:
         """Take the next chunk of the model's text; returns what it decides."""
-        if not self._tail.concerns(chunk):
-            return self._read(chunk)
-        if self._finished:
-            raise ToolwireError(_FINISHED)
-        text = self._tail.push(chunk)
-        return self._read(text) if text else []
-
-    def _read(self, chunk: str) -> list[Event]:
-        window = self._window
+        tail, window = self._tail, self._window
+        if tail.kept or tail.sign in chunk:
+            if self._finished:
+                raise ToolwireError(_FINISHED)
+            chunk = tail.push(chunk)
+            if not chunk:
+                return []
         if chunk and window.fast_path is not None:
             events = window.fast_path(chunk)
             if events is not None:
                 return events
+        return self._read(chunk)
+
+    def _read(self, chunk: str) -> list[Event]:
+        """Where the fast path does not tell, or there is none."""
         if self._finished:
             raise ToolwireError(_FINISHED)
+        window = self._window
         window.fast_path = None
         if len(chunk) <= _LARGEST:
             window.push(chunk)

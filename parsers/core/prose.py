@@ -17,7 +17,7 @@ from .open_list import OpenList
 from .outgoing import Outgoing
 from .thoughts import Thoughts
 from .triggers import ANSWER, INDENT, INLINE, MARKERS, MEMBER, THOUGHT
-from .window import Step
+from .window import Matches, Step
 
 if TYPE_CHECKING:
     from .shape_reader import ShapeReader
@@ -36,6 +36,7 @@ class Prose:
         self.out = Outgoing()
         self.thoughts = Thoughts(style, format.triggers(style, tools is not None))
         self._block = Block()
+        self._plain: Matches = self.thoughts.triggers.plain  # for the fast path, where text waits
         self._open_list: OpenList | None = None  # the one that is being passed on
         self.line_start = True  # only indentation stands between a line's start and here
         self._bare = format.bare  # a call may begin where a line does
@@ -72,21 +73,22 @@ class Prose:
                 self._text(w.take(len(w.text)))
                 return THOUGHT if w.stopped else "end"
             if w.pos == len(w.text) and self._open_list is None and self.thoughts.settled:
+                self._plain = self.thoughts.triggers.plain
                 w.wait_with(self._fast_path)
             yield
 
     def _fast_path(self, chunk: str) -> list[Event] | None:
         """The fast path in prose."""
-        triggers, out = self.thoughts.triggers, self.out
-        if not triggers.plain(chunk):
+        if not self._plain(chunk):
             return None
+        out = self.out
         if not self.line_start:
             if not out.thinking:
                 if out.in_prose and not chunk[-1].isspace():
                     return [Content(chunk)]  # as nearly every token of an answer
             elif out.in_thoughts and not chunk[-1].isspace():
                 return [Reasoning(chunk)]
-        elif self._bare and triggers.line_start.match(chunk):
+        elif self._bare and self.thoughts.triggers.line_start.match(chunk):
             return None
         return self._said(chunk)
 

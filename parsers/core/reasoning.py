@@ -2,7 +2,7 @@
 
 A message may hold thoughts beside its text and its calls. A style says which markers stand around them.
 Where such a block begins and ends, and what a call in it means, is the same for all styles
-(`core/driver.py`).
+(`core/thoughts.py`).
 """
 
 from __future__ import annotations

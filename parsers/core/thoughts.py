@@ -71,8 +71,9 @@ class Thoughts:
         return self._code.in_fence
 
     def in_inline_code(self, before: str, line_start: bool) -> bool:
-        """Whether the place behind `before`, which was not passed on yet, is in inline code."""
-        return self._code.inside_span(before, line_start)
+        """Whether the place behind `before`, which was not passed on yet, is in inline code. In thoughts
+        none is: a call in them counts only if nothing follows it, so no backtick either."""
+        return not self.active and self._code.inside_span(before, line_start)
 
     def fence_goes_on(self) -> None:
         """The fence around some calls was not closed behind them."""

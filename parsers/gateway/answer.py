@@ -145,11 +145,11 @@ class Answer:
         if more and len(self._whole) < _MAX_ERROR:
             return
         told = bytes(self._whole)
-        if self.plan.may_prompt and says_no_tools(told.decode(errors="replace")):
-            self._ask_otherwise(Another.IN_PROMPT)
-        elif self._may_be_odd_tools:
+        if self._may_be_odd_tools:
             self._second, self._fewer_tools = False, True
             self._ask_otherwise(Another.FEWER_TOOLS)
+        elif self.plan.may_prompt and says_no_tools(told.decode(errors="replace")):
+            self._ask_otherwise(Another.IN_PROMPT)
         else:
             self._whole.clear()
             await self._go_on(self._start)

@@ -117,6 +117,8 @@ class Models:
 
     def learn_refusal(self, model: str) -> None:
         """The upstream takes no tools for this model, and a request without them worked."""
+        if not self.may_refuse(model):
+            return
         self._refused[model] = None
         while len(self._refused) > _MOST_MODELS:
             del self._refused[next(iter(self._refused))]

@@ -16,6 +16,7 @@ from ..openai.normalize import Finding, Policy
 from ..openai.problems import failure as failure
 from ..openai.repair import read_repairs
 from ..openai.request import read_request
+from ..openai.request_repair import has_odd_tools
 from ..openai.sizes import size_of
 from ..openai.stream_normalize import ChatStream
 from . import metrics
@@ -61,6 +62,7 @@ class Plan:
     model: str = ""
     in_prompt: bool = False  # the tools are in the prompt
     may_prompt: bool = False  # … and could be, where the upstream refuses them
+    odd_tools: bool = False  # some are no functions, so a refusal says nothing of the others
     retries: int = 0  # how often is asked again where a call had to come, and none did
 
     @property
@@ -124,6 +126,7 @@ def plan(
         model=model,
         in_prompt=prepared.in_prompt,
         may_prompt=can_prompt and models.may_refuse(model),
+        odd_tools=has_odd_tools(body),
         retries=settings.retry_required,
     )
 

@@ -197,7 +197,7 @@ class ToolCallMiddleware:
         planned = answer.plan
         if not planned.in_prompt:
             self.messages.learn(planned.api, answer.status)
-        elif answer.status == 200 and self.models.may_refuse(planned.model):
+        elif answer.status == 200 and not planned.odd_tools:
             self.models.learn_refusal(planned.model)
 
     async def _other_words(self, answer: Answer, body: bytes, request: Account) -> bytes | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
 import tempfile
 import threading
+import time
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -66,7 +68,16 @@ def make_app(settings: GatewaySettings) -> App:
     """The application, in the process that runs it."""
     logs.configure(settings.server.log)
     load_user_formats()
+    if settings.server.workers > 1:
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     return create_app(settings.upstream, settings.answers, settings.server)
+
+
+def _end_with(parent: int) -> None:
+    """A worker whose parent was killed would hold the port for ever: it ends, too."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def describe(settings: GatewaySettings, address: str) -> list[str]:

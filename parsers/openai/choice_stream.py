@@ -39,7 +39,9 @@ class ChoiceStream:
         self._open = OpenCalls(frozenset(f.name for f in policy.request.functions))
         self._text = TextReader(policy) if policy.looks_at_text else None
         # As long as the server has sent nothing else, its thoughts may end in calls.
-        self._thoughts = ThoughtsReader(policy) if policy.looks_at_thoughts else None
+        self._may_think = policy.looks_at_thoughts
+        self._thoughts: ThoughtsReader | None = None  # made for the first of them
+        self._policy = policy
         self._thoughts_key = REASONING_KEYS[0]  # what the server calls them
 
     @property
@@ -58,7 +60,7 @@ class ChoiceStream:
         entries = _entries(delta)
         content = delta.get("content")
         reads = self._text is not None and isinstance(content, str) and content != ""
-        thinks = self._thoughts is not None and any(delta.get(key) for key in REASONING_KEYS)
+        thinks = self._may_think and any(delta.get(key) for key in REASONING_KEYS)
         if not entries and not reads and not thinks and reason is None:
             return [], choice
         ahead: list[Json] = []
@@ -117,7 +119,7 @@ class ChoiceStream:
 
     def _think(self, kept: Json) -> None:
         """Reads the thoughts of a delta; what may be a call is held."""
-        assert self._thoughts is not None
+        self._thoughts = self._thoughts or ThoughtsReader(self._policy)
         for key in REASONING_KEYS:
             if isinstance(kept.get(key), str) and kept[key]:
                 self._thoughts_key = key
@@ -127,6 +129,7 @@ class ChoiceStream:
 
     def _end_thoughts(self) -> str:
         """Something else came: all that was held of them is a thought."""
+        self._may_think = False
         reader, self._thoughts = self._thoughts, None
         return reader.release() if reader is not None else ""
 

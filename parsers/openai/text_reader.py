@@ -6,7 +6,8 @@ What is done about thoughts in the text, the policy says:
 * `keep`: they stay in the text as they were written, markers and all, but calls in them are none;
 * `off`: nobody looks for them. (Formats with channels always know theirs, and they come out apart.)
 
-Where no calls are wanted, the text is read for thoughts only.
+Where no calls are wanted, the text is read for thoughts only. One that begins otherwise has none, and
+passes as it is.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ..core.literals import pattern_of, without_optional
-from ..core.reasoning import ReasoningStyle
+from ..core.format import Format
+from ..core.literals import GAP, pattern_of, without_optional
+from ..core.reasoning import ReasoningStyle, StyleChoice
 from ..events import Arguments, CallStart, Content, Event, Reasoning
 from ..formats.parser import Parser, text_only
 from ..formats.reasoning import style_of
@@ -33,7 +35,7 @@ _SAID = (Content, Reasoning, Arguments)
 class TextReader:
     """Reads one text of an answer. `held` is about how many bytes of it are held back."""
 
-    __slots__ = ("_kept", "_parser", "_pieces", "_undecided")
+    __slots__ = ("_begins", "_kept", "_parser", "_passing", "_pieces", "_undecided")
 
     def __init__(self, policy: Policy, *, calls: bool = True) -> None:
         """`calls`: whether they are read, where the policy wants any."""
@@ -42,6 +44,8 @@ class TextReader:
         tools = policy.request.tools if calls else None
         looks = policy.reasoning != "off"
         self._parser = Parser(format if calls else text_only(format), tools, looks or None)
+        self._begins = not calls and _only_at_the_start(self._parser.format)
+        self._passing = False  # nothing is read any more
         self._kept = _Kept(style_of(self._parser.format, looks)) if policy.keeps_thoughts else None
         self._undecided = 0  # bytes that went in and did not come out: markup, and what is held
         self._pieces = 0  # since something came out
@@ -52,7 +56,14 @@ class TextReader:
         return _PARSER + self._undecided + kept + _PIECE * self._pieces
 
     def feed(self, text: str) -> list[Event]:
+        if self._passing:
+            return [Content(text)] if text else []
         events = self._parser.feed(text)
+        if self._begins and events:
+            self._begins = False
+            if isinstance(events[0], Content):
+                self._passing = True
+                events += self._parser.finish()
         given = sum(_length(e.text) for e in events if isinstance(e, _SAID))
         self._undecided = max(0, self._undecided + _length(text) - given)
         self._pieces = 0 if events else self._pieces + 1
@@ -62,6 +73,18 @@ class TextReader:
         self._undecided = self._pieces = 0
         events = self._parser.finish()
         return events if self._kept is None else self._kept.finish(events)
+
+
+@lru_cache(maxsize=64)
+def _only_at_the_start(format: Format) -> bool:
+    """Whether a text without calls that begins with anything but thoughts has no markup at all: markers
+    that are special tokens count anywhere, and so do those around text."""
+    style = style_of(format, True)
+    if style is None:
+        return False
+    styles = style.choices if isinstance(style, StyleChoice) else (style,)
+    special = any(one.special or any(GAP in opener for opener in one.open) for one in styles)
+    return not (special or format.text_wrapper or format.annotations)
 
 
 class _Kept:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire import Parser, Reasoning, get_format
 
-from ..support import cut_at, events_of, whole_summary
+from ..support import NOARGS, cut_at, events_of, whole_summary
 from ..writers import WRITERS
 from .generate import broken, tools_for
 from .test_rules import check_shape, is_part_of
@@ -155,3 +155,15 @@ def test_unclosed_thoughts_end_in_calls(format: str, reasoning: Any) -> None:
         read = whole_summary(events_of(format, [text], TOOLS, reasoning, inside))
         assert read == ("Hm.", *alone[1:])
     assert len(alone[2]) == len(CALLS)
+
+
+def test_a_backtick_in_thoughts_hides_no_call() -> None:
+    """In thoughts, a call counts if nothing follows it: code around it would."""
+    call, said = '{"name": "noargs", "arguments": {}}', [("noargs", "{}", True)]
+    for format in ("xlam", "json", "llama3_json"):
+        for text in (f"Hm. `[{call}]", f"Hm. `{call}"):
+            for pieces in ([text], list(text), ["Hm. `[", text[6:]] if "[" in text else [text]):
+                found = whole_summary(events_of(format, pieces, [NOARGS], True, True))
+                assert found == ("Hm. `", None, said)
+        quoted = f"Hm. `{call}`"
+        assert whole_summary(events_of(format, list(quoted), [NOARGS], True, True))[0] == quoted

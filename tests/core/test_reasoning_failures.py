@@ -102,6 +102,8 @@ ROWS = [
         ("add", "noargs"),
     ),
     Row("just text", "Just text", "Just text", None),
+    Row("text around a call", "Hm.</think>Yes.\nCALL\nDone.", "Hm.", "Yes.\n\nDone.", ("add",)),
+    Row("cut off where a marker may begin", "Hm.</think>1 <", "Hm.", "1 <"),
     # closer shown
     Row("closer twice", "Hm.</think>Fine.</think>More.", "Hm.", "Fine.More."),
     Row("closer twice at once", "Hm.</think></think>Fine.", "Hm.", "Fine."),

@@ -519,3 +519,26 @@ def test_a_closer_inside_a_word_is_a_part_of_it() -> None:
     spec = Format("mine", Labels(), (Wrapper(("<open>",), ("END",)),))
     text = '<open>name: sEND_mail\narguments: {"a": 1}\nEND'
     assert summary(check_all_splits(spec, text, None))[1] == [("sEND_mail", '{"a": 1}', True)]
+
+
+#: Calls without the wrappers that should be around them.
+UNWRAPPED = {
+    "qwen3_coder": "<function=add><parameter=a>1</parameter></function>",
+    "minimax_m2": '<invoke name="add"><parameter name="a">1</parameter></invoke>',
+    "step3": '<steptml:invoke name="add"><steptml:parameter name="a">1</steptml:parameter>'
+    "</steptml:invoke>",
+    "minimax_m3": ']<]minimax[>[<invoke name="add">]<]minimax[>[<a>1]<]minimax[>[</a>'
+    "]<]minimax[>[</invoke>",
+    "cohere_command5": '<cofl:tool_call id="0" name="add"><cofl:value name="a" type="json">1'
+    "</cofl:value></cofl:tool_call>",
+}
+
+
+@pytest.mark.parametrize("format", UNWRAPPED)
+@pytest.mark.parametrize("space", ["", " ", "\n"])
+def test_calls_follow_one_another_without_their_wrapper(format: str, space: str) -> None:
+    """A call's own closer ends the call, not the row. Without a marker only declared tools count."""
+    call = UNWRAPPED[format]
+    assert read(format, f"{call}{space}{call}") == (None, [ADD_1, ADD_1])
+    other = call.replace("add", "unknown")
+    assert read(format, f"{call}{space}{other}")[1] == [ADD_1]

@@ -76,8 +76,9 @@ def pasted_gateway(upstream: str, *more: str) -> Iterator[str]:
     line = lines[0].replace("http://127.0.0.1:11434", upstream).replace("8080", str(port))
     assert line != lines[0]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    # Where much else runs, a connection may take longer than it is given by itself.
-    patience = f"--connect-timeout {BOOT_SECONDS} --read-timeout {BOOT_SECONDS}"
+    # Where much else runs, all of this may take longer than it is given by itself.
+    timeouts = ("connect", "read", "header", "body")
+    patience = " ".join(f"--{name}-timeout {BOOT_SECONDS}" for name in timeouts)
     command = f"exec {line} {patience} {' '.join(more)}"
     process = subprocess.Popen(["bash", "-c", command], env={**os.environ, "PATH": path})
     try:

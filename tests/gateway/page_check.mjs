@@ -23,6 +23,7 @@ await page.getByText("That key is wrong.").waitFor();
 await login(key);
 await page.locator("#list li").first().waitFor();
 saw.rows = await page.locator("#list li").allInnerTexts();
+saw.state = await page.locator("#state").innerText();
 saw.address = page.url();
 await page.selectOption("#reason", "invalid_json");
 saw.filtered = await page.locator("#list li").allInnerTexts();

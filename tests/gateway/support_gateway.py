@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 
 from ..support import ADD, NOARGS
+from .conftest import PATIENCE, Server
 from .scripted_answers import ONE
 
 TOOLS = [ADD, NOARGS]
@@ -77,6 +78,12 @@ def events(text: str) -> list[Any]:
     """The JSON of the events in a stream's text, without [DONE]."""
     lines = [line[6:] for line in text.split("\n") if line.startswith("data: ")]
     return [json.loads(line) for line in lines if line != "[DONE]"]
+
+
+def seen(upstream: Server, model: str) -> int:
+    """How often the scripted upstream was asked for a model."""
+    told = httpx2.get(f"{upstream.url}/v1/seen", timeout=PATIENCE).json()["seen"]
+    return int(told.get(model, 0))
 
 
 def metric(client: httpx2.Client, name: str, **labels: str) -> float:

@@ -19,13 +19,9 @@ from toolwire.openai.normalize import Policy
 
 from .conftest import PATIENCE, Server, free_port, gateway_server, upstream_server
 from .scripted_upstream import stream_bytes
-from .support_gateway import ASK, FLAT_TOOLS, TOOLS, ask, events, metric
+from .support_gateway import ASK, FLAT_TOOLS, TOOLS, ask, events, metric, seen
 
 Start = Callable[..., Server]
-
-
-def seen(upstream: Server, model: str) -> int:
-    return int(httpx2.get(f"{upstream.url}/v1/seen", timeout=PATIENCE).json()["seen"].get(model, 0))
 
 
 @pytest.mark.parametrize("model", ["simple+status429x1", "simple+bare429x2", "simple+status503x2"])

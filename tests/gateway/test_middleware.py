@@ -264,11 +264,11 @@ def test_nobody_waits_while_a_large_request_is_checked(monkeypatch: pytest.Monke
     begun, served = threading.Event(), threading.Event()
     check = middleware.plan
 
-    def slow(path: str, api: str, raw: bytes, settings: Settings) -> Any:
+    def slow(path: str, api: str, raw: bytes, *more: Any) -> Any:
         if len(raw) > 1_000_000:
             begun.set()
             assert served.wait(PATIENCE), "the other request waited for this one"
-        return check(path, api, raw, settings)
+        return check(path, api, raw, *more)
 
     monkeypatch.setattr(middleware, "plan", slow)
     app = ToolCallMiddleware(SERVER, Settings())

@@ -15,7 +15,7 @@ from toolwire.gateway.serve import describe, doubts
 from toolwire.gateway.settings import GatewaySettings
 
 from .conftest import ADMIN_KEY, PATIENCE, Server, free_port, upstream_server
-from .support_gateway import ASK, ask
+from .support_gateway import ASK, ask, seen
 
 Start = Callable[..., Server]
 CHAT = "/v1/chat/completions"
@@ -33,11 +33,6 @@ def second_upstream() -> Iterator[Server]:
     server = upstream_server().start()
     yield server
     server.kill()
-
-
-def seen(upstream: Server, model: str) -> int:
-    told = httpx2.get(f"{upstream.url}/v1/seen", timeout=PATIENCE).json()["seen"]
-    return int(told.get(model, 0))
 
 
 # The start
@@ -201,7 +196,7 @@ def test_paths_without_v1(client: httpx2.Client) -> None:
         == client.post(CHAT, json=ask("simple")).json()
     )
     bad: dict[str, Any] = {"model": "x", "messages": 1}
-    for path in ("/chat/completions", "/responses", "/messages"):
+    for path in ("/chat/completions", "/responses"):
         assert client.post(path, json=bad | {"input": 5}).status_code == 400
     assert (
         client.post("/messages", json={"model": "plain", "max_tokens": 9, "messages": ASK}).json()[

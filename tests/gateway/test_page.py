@@ -48,6 +48,7 @@ def test_the_page(start_gateway: Callable[..., Server], node_modules: Path, tmp_
     assert set(saw["hosts"]) == {f"127.0.0.1:{server.port}"}
     assert saw["before"] == saw["storage"] == 0
     assert ADMIN_KEY not in saw["address"]
+    assert saw["state"].startswith(f"4 exchanges of process {server.pid} on ")
     assert [row.split("\n")[0] for row in saw["rows"]] == [
         "missing_arguments · dropped",
         "invalid_json · wrapped",

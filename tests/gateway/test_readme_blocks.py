@@ -24,7 +24,12 @@ README = (CHECKOUT / "parsers/gateway/README.md").read_text(encoding="utf-8")
 LEAD = README.partition("\n## ")[0]
 UPSTREAM = "http://127.0.0.1:11434"
 PORT = "8080"
-ENVIRONMENT = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+#: Where the machine is busy, all of this may take longer than it is given by default.
+PATIENT = ("CONNECT_TIMEOUT", "HEADER_TIMEOUT", "BODY_TIMEOUT", "READ_TIMEOUT")
+ENVIRONMENT = {
+    "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    **{f"TOOLWIRE_{name}": str(PATIENCE) for name in PATIENT},
+}
 #: The three blocks, by the words before each.
 BLOCKS = {
     heading: block.split("\n")

@@ -24,21 +24,27 @@ UPSTREAM = {"TOOLWIRE_UPSTREAM": "http://127.0.0.1:9/v1"}
 TEXTS = {
     "format": ["hermes", "kimi_k2", "call_text"],
     "repair": ["coerce", "names", "coerce,names"],
+    "capture": ["redis://a/0", "redis://b/0", "memory"],
+    "upstream": ["http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1", "http://127.0.0.1:3/v1"],
 }
-URLS = ["http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1", "http://127.0.0.1:3/v1"]
 
 
-def values(one: Setting) -> list[Any]:
+def values(one: Setting, folder: Path) -> list[Any]:
     """Three values, as people would write them in TOML."""
+    if one.name.endswith("_file"):
+        return [str(write_key(folder / name)) for name in "abc"]
     if one.option.choices:
         return [*one.option.choices, *one.option.choices][:3]
-    if one.name.startswith("upstream") and one.kind in (str, tuple):
-        return URLS
     if one.kind is bool:
         return [True, False, True]
     if one.kind in (int, float):
         return [one.kind(n) for n in (7, 8, 9)]
     return TEXTS.get(one.name, ["a", "b", "c"])
+
+
+def write_key(file: Path) -> Path:
+    file.write_text("a-key\n")
+    return file
 
 
 def found(one: Setting, read: GatewaySettings) -> Any:
@@ -50,14 +56,14 @@ def found(one: Setting, read: GatewaySettings) -> Any:
 
 @pytest.mark.parametrize("one", EVERY, ids=lambda one: one.name)
 def test_flags_win_over_the_environment_and_that_over_a_file(one: Setting, tmp_path: Path) -> None:
-    filed, exported, said = values(one)
+    filed, exported, said = values(one, tmp_path)
     file = tmp_path / "gateway.toml"
     file.write_text(f"{one.name} = {json.dumps(filed)}\n")
     environment = UPSTREAM if one.name != "upstream" else {}
     environment = environment | {"TOOLWIRE_CONFIG": str(file)}
     assert found(one, GatewaySettings.read({}, environment)) == filed
     assert found(one, GatewaySettings.read({}, environment, str(file))) == filed
-    environment |= {one.variable: str(exported).lower()}
+    environment |= {one.variable: "false" if exported is False else str(exported)}
     assert found(one, GatewaySettings.read({}, environment)) == exported
     flag = [said] if one.kind is tuple else said if one.kind is bool else str(said)
     assert found(one, GatewaySettings.read({one.name: flag}, environment)) == said

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 
-import httpx2
 import pytest
 
-from .conftest import PATIENCE, Server
-from .support_gateway import ask
+from .conftest import Server
+from .support_gateway import ask, seen
 from .test_abuse import status
 from .test_slow_clients import connected, rest
 
@@ -47,11 +46,6 @@ REFUSED = {
     "a_line_without_a_name": POST + b": x\r\n" + LENGTH + b"\r\n" + BODY,
     "a_zero_byte": POST + b"X-A: a\x00b\r\n" + LENGTH + b"\r\n" + BODY,
 }
-
-
-def seen(upstream: Server, model: str) -> int:
-    told = httpx2.get(f"{upstream.url}/v1/seen", timeout=PATIENCE).json()["seen"]
-    return int(told.get(model, 0))
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -145,7 +145,7 @@ def test_nothing_of_a_conversation_is_kept(start_gateway: Start) -> None:
     def talk(servers: list[Server]) -> list[Any]:
         messages: list[Any] = [{"role": "user", "content": "1+1?"}]
         for turn in range(6):
-            request = {"model": "simple>chunked>text>tell", "messages": messages, "tools": TOOLS}
+            request = {"model": "simple>chunked>text>plain", "messages": messages, "tools": TOOLS}
             choice = post(servers[turn % len(servers)], request).json()["choices"][0]
             messages.append(choice["message"])
             calls = choice["message"].get("tool_calls") or []
@@ -183,12 +183,24 @@ def test_a_place_that_is_none() -> None:
         Settings(capture="postgres://x")
 
 
-def test_workers_end_together(start_gateway: Start) -> None:
+@pytest.mark.parametrize("how", ["stop", "kill"])
+def test_workers_end_together(start_gateway: Start, how: str) -> None:
+    """Also where nobody is left to tell them."""
     server = start_gateway("--workers", "2")
     assert post(server, ask("plain")).status_code == 200
     children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
-    assert server.stop() == 0
-    names = [Path(f"/proc/{pid}/cmdline") for pid in children]
-    wait_until(
-        lambda: not any(name.exists() and b"spawn_main" in name.read_bytes() for name in names)
-    )
+    named = [Path(f"/proc/{pid}/cmdline") for pid in children]
+    workers = [file for file in named if b"spawn_main" in file.read_bytes()]
+    assert len(workers) == 2
+    if how == "stop":
+        assert server.stop() == 0
+    else:
+        server.kill()
+    wait_until(lambda: not any(alive(file) for file in workers))
+
+
+def alive(file: Path) -> bool:
+    try:
+        return bool(file.read_bytes())
+    except FileNotFoundError:
+        return False

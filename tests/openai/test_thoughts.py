@@ -131,6 +131,20 @@ def test_thoughts_are_split_where_no_call_is_wanted(more: Json) -> None:
         assert whole({"content": text}, policy(way, **more)) == (None, text, [])
 
 
+def test_text_without_thoughts_passes_as_it_is_where_no_call_is_wanted() -> None:
+    """Event by event, the very same objects: also one with nothing but a space."""
+    stream = ChatStream(policy("split", tools=None))
+    for text in ["G", "rüße,", " ", "<th", "ink>", "!", " "]:
+        chunk = {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}
+        assert [one is chunk for one in stream.feed(chunk)] == [True]
+    special = "Hm. [THINK]a[/THINK] b"
+    for way in ([special], list(special)):
+        deltas = [{"content": piece} for piece in way]
+        got = streamed(deltas, policy("split", "mistral", tools=None))
+        assert got == whole({"content": special}, policy("split", "mistral", tools=None))
+        assert got[0] == "a"
+
+
 def test_thoughts_before_native_calls() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
     message = {"content": "<think>Hm.</think>", "tool_calls": [call]}

@@ -10,6 +10,7 @@ import toolwire
 from engine_cases import ADD, ADD_ONE_TWO, ONE_TWO, TOOLS
 from engine_client import Answer
 from shared_contract import Contract, example, read_by_core
+from toolwire.engines.names import VLLM_NAMES, vllm_kept
 from toolwire.engines.vllm import api as vllm_api
 from toolwire.engines.vllm import plugin as vllm_plugin
 from vllm.tool_parsers import ToolParserManager
@@ -156,6 +157,15 @@ def test_special_tokens_stay_in_the_text(hf_tokenizer: Any) -> None:
     request = chat_request(TOOLS, tool_choice="none")
     make_parser(hf_tokenizer, "toolwire_special_token", request).adjust_request(request)
     assert request.skip_special_tokens is True
+
+
+def test_every_name_of_vllm_is_known() -> None:
+    """Each can be taken over, or there is a reason why not. A release with a new one fails here."""
+    every = {*ToolParserManager.lazy_parsers, *ToolParserManager.tool_parsers}
+    theirs = {name for name in every if not name.startswith("toolwire_")}
+    assert len(theirs) > 30
+    assert theirs <= set(VLLM_NAMES)
+    assert not [sentence for sentence in vllm_kept(theirs) if "no format" in sentence]
 
 
 def test_names_of_vllm_can_be_taken_over(

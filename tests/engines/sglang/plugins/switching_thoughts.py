@@ -16,8 +16,8 @@ from sglang.srt.parser.reasoning_parser import ReasoningParser
 from sglang.srt.plugins.hook_registry import HookRegistry, HookType
 from sglang.srt.sampling.custom_logit_processor import CustomLogitProcessor
 from switching_detector import asked_for
-from toolwire import get_reasoning
 from toolwire.engines.sglang.reasoning import ReasoningDetector
+from toolwire.engines.thinking import find_style, text_format
 
 _ASKED = "sglang.srt.managers.io_struct.GenerateReqInput.normalize_batch_and_arguments"
 
@@ -31,7 +31,8 @@ def register() -> None:
 class SwitchingThoughts(ReasoningDetector):
     """toolwire's detector, of the style and in front of the format that the request asks for."""
 
-    style = get_reasoning("think")
+    style = find_style("think")
+    text_format = text_format("think")
     _format: str | None = "hermes"
     _request: Any = None
 
@@ -47,7 +48,8 @@ class SwitchingThoughts(ReasoningDetector):
         last = request.tools[-1]
         format, style = asked_for(getattr(last, "function", last).name)
         self._format = format if style else None  # the tool call detector reads all by itself then
-        self.style = get_reasoning(style) if style else None
+        self.style = find_style(style) if style else None
+        self.text_format = text_format(style or "think")
 
     def tool_format(self) -> str | None:
         return self._format
@@ -64,7 +66,10 @@ class Echo(CustomLogitProcessor):  # type: ignore[misc]
         for row, parameters in zip(logits, custom_param_list or (), strict=True):
             request = parameters["__req__"]
             begin, end = turn_marks(request.tokenizer)
-            script = said(list(request.origin_input_ids), begin, end)
+            prompt = list(request.origin_input_ids)
+            if end not in prompt:
+                continue  # SGLang's own first request, to get warm
+            script = said(prompt, begin, end)
             place = len(request.output_ids)
             token = script[place] if place < len(script) else end
             if not torch.isinf(row[token]):  # else a grammar forbids it
