@@ -21,7 +21,7 @@ from ..schema.definitions import Tools
 
 #: Models that write no end of their answer behind a call: they go on as if they were the tool. Sampling
 #: has to stop at these.
-_GO_ON = {"gemma4": "<tool_call|>", "functiongemma": "<end_function_call>", "harmony": "<|call|>"}
+_GO_ON = {"gemma4": "<tool_call|>", "harmony": "<|call|>"}
 
 
 def parse_ids(
