@@ -47,8 +47,8 @@ class ChoiceStream:
 
     @property
     def held(self) -> int:
-        readers = (self._text, self._thoughts)
-        text = sum(reader.held for reader in readers if reader is not None)
+        text = self._text.held if self._text is not None else 0
+        text += self._thoughts.held if self._thoughts is not None else 0
         custom = 200 * len(self._custom) + self._waiting_size
         return _CHOICE + self.normalizer.held + self._open.held + custom + text
 

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
+import httpx2
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 from toolwire import ToolwireError
-from toolwire.gateway import Settings
+from toolwire.gateway import Settings, ToolCallMiddleware
 from toolwire.gateway.by_model import FormatChoice, Models, prompt_words, says_no_tools
+
+from .support_gateway import ask
 
 PATTERNS = "qwen3*=hermes, kimi*=kimi_k2,*=any"
 
@@ -115,3 +125,35 @@ def test_calls_in_the_text_need_a_format() -> None:
         with pytest.raises(ToolwireError, match="set a format"):
             Models(None, tools)
     assert FormatChoice.parse("auto").asks_upstream
+
+
+def test_auto_asks_the_upstream_what_it_calls_its_models() -> None:
+    """Only its list says that `default` is a Llama, whose calls have no marker that `any` would know."""
+    seen: list[tuple[str, str | None]] = []
+
+    async def models(request: Request) -> Response:
+        seen.append((request.url.path, request.headers.get("authorization")))
+        entry = {"id": "default", "root": "meta-llama/Llama-3.3-70B-Instruct"}
+        return JSONResponse({"data": [entry]})
+
+    async def chat(_: Request) -> Response:
+        content = '{"name": "add", "parameters": {"a": 1}}'
+        choice = {"index": 0, "message": {"content": content}, "finish_reason": "stop"}
+        return JSONResponse({"choices": [choice]})
+
+    routes = [Route("/v1/models", models), Route("/v1/chat/completions", chat, methods=["POST"])]
+    app = ToolCallMiddleware(Starlette(routes=routes), Settings(format="auto"))
+
+    async def run() -> list[Any]:
+        headers = {"authorization": "Bearer k"}
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(
+            transport=transport, base_url="http://x", headers=headers
+        ) as client:
+            asked = [("/v1/chat/completions", ask("default"))] * 2
+            return [(await client.post(path, json=body)).json() for path, body in asked]
+
+    for answer in asyncio.run(run()):
+        (call,) = answer["choices"][0]["message"]["tool_calls"]
+        assert call["function"] == {"name": "add", "arguments": '{"a": 1}'}
+    assert seen == [("/v1/models", "Bearer k")]
