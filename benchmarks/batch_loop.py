@@ -55,12 +55,12 @@ def sglang_reader(name: str, tools: list[Any]) -> Callable[[str], Calls]:
 
 
 def rate(read: Callable[[str], Calls], lines: list[str]) -> float:
-    """Rows a second: each is read, parsed and written."""
-    began = time.perf_counter()
+    """Rows in a second of this process's own time: each is read, parsed and written."""
+    began = time.process_time()
     for line in lines:
         row = json.loads(line)
         json.dumps({**row, "tool_calls": read(row["text"])})
-    return len(lines) / (time.perf_counter() - began)
+    return len(lines) / (time.process_time() - began)
 
 
 def loaded(calls: Calls) -> list[Any]:
