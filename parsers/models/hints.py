@@ -20,6 +20,7 @@ from ..core.parser import EventParser
 from ..core.samples import Call
 from ..errors import ToolwireError
 from ..formats import get_format
+from ..formats.any_format import is_written_marked
 from ..formats.registry import formats_in_order
 from ..openai.message import collect
 from ..shapes.tokens import tokens
@@ -147,6 +148,11 @@ def _scored(score: Callable[[Format], tuple[int, ...]]) -> dict[str, tuple[int, 
     return {name: scores[name] for name in names}
 
 
+def _is_marked(spec: Format) -> bool:
+    """Whether its calls stand between its delimiters, though they may be read without."""
+    return not spec.bare or (not spec.shape.heads and bool(spec.layout) and is_written_marked(spec))
+
+
 def _ranked(score: Callable[[Format], tuple[int, ...]]) -> list[str]:
     return list(_scored(score))
 
@@ -202,7 +208,7 @@ def _named(prompt: str, without: str) -> list[str]:
 
     def score(spec: Format) -> tuple[int, ...]:
         literals = delimiters(spec)
-        told = not spec.bare and all(d in prompt and d not in without for d in literals)
+        told = _is_marked(spec) and all(d in prompt and d not in without for d in literals)
         return (sum(map(len, literals)) if told else 0,)
 
     return _ranked(score)
@@ -214,14 +220,14 @@ def _named(prompt: str, without: str) -> list[str]:
 def _in_vocabulary(vocabulary: Collection[str]) -> list[str]:
     def score(spec: Format) -> tuple[int, ...]:
         literals = delimiters(spec)
-        there = not spec.bare and all(literal in vocabulary for literal in literals)
+        there = _is_marked(spec) and all(literal in vocabulary for literal in literals)
         return (sum(map(len, literals)) if there else 0,)
 
     return _ranked(score)
 
 
 def _akin(tags: Collection[str]) -> list[str]:
-    return _ranked(lambda spec: (0 if spec.bare else _kinship(delimiters(spec), tags),))
+    return _ranked(lambda spec: (_kinship(delimiters(spec), tags) if _is_marked(spec) else 0,))
 
 
 def _kinship(literals: Sequence[str], tags: Collection[str]) -> int:

@@ -109,7 +109,11 @@ def test_a_template_that_shows_no_tools_hints_at_nothing() -> None:
 
 @pytest.mark.parametrize("text", [LIKE_PYTHON_START, UNLIKE_PYTHON_START])
 def test_the_vocabulary_tells_formats_apart_that_differ_only_in_tokens(text: str) -> None:
-    for vocabulary, format_name in ((PYTHON_START, "llama4_pythonic"), (LFM2, "pythonic")):
+    for vocabulary, format_name in (
+        (PYTHON_START, "llama4_pythonic"),
+        (LFM2, "lfm2"),
+        (frozenset({"a"}), "pythonic"),
+    ):
         found = detect(template_renderer(text), vocabulary=vocabulary)
         assert found.format == format_name
 
