@@ -26,6 +26,8 @@ from .window import Step, Window
 TEXT: Final = 0
 THOUGHT: Final = 1
 CALLS: Final = 2
+#: A call where nobody asks for calls: text, header and all.
+QUOTED: Final = 3
 
 #: More than this between two tokens is no header.
 _WORDS: Final = re.compile(r"[^<\n]{0,200}").match
@@ -93,17 +95,19 @@ class ChannelRun(Run):
         assert channels is not None
         self._channels: Final = channels
         self._boundaries: Final = context.format.boundaries
+        self._call: Final = CALLS if channels.calls else QUOTED
         self.in_part = True
+        self._quoted = False  # the token that ends this part is text, too
 
     def main(self, in_reasoning: bool) -> Step[None]:
         header = "" if in_reasoning else (yield from self.first_header())
-        kind, name = (THOUGHT, "") if in_reasoning else self._meaning(header)
+        kind, name = (THOUGHT, "") if in_reasoning else self._opened(header)
         yield from self._parts(kind, name)
         self.out.finish()
 
     def rest(self, header: str = "") -> Step[None]:
         """At a boundary, or behind the first header: read the rest of the message."""
-        kind, name = self._meaning(header) if header else (yield from self._next_part())
+        kind, name = self._opened(header) if header else (yield from self._next_part())
         yield from self._parts(kind, name)
 
     def _parts(self, kind: int, name: str) -> Step[None]:
@@ -121,7 +125,7 @@ class ChannelRun(Run):
     def _next_part(self) -> Step[tuple[int, str]]:
         """At a boundary: what follows it, and whom that calls."""
         header = yield from self._boundary()
-        kind, name = self._meaning(header)
+        kind, name = self._opened(header)
         if header and kind == TEXT:
             self.out.edge()
         return kind, name
@@ -165,6 +169,8 @@ class ChannelRun(Run):
             if token:
                 pieces.append(w.take(w.pos + len(token)))
                 if token in boundaries.end:
+                    if self._quoted:
+                        self.out.content(token)
                     return ""
                 if token in boundaries.body:
                     break
@@ -193,6 +199,14 @@ class ChannelRun(Run):
             w.take(len(w.text))  # the message ends in a header
         return bool(token)
 
+    def _opened(self, header: str) -> tuple[int, str]:
+        """Behind a header, or a token that ends a part (""): what begins there, and whom it calls."""
+        kind, name = self._meaning(header)
+        self._quoted = kind == QUOTED
+        if self._quoted:
+            self.out.content(header)
+        return kind, name
+
     def _meaning(self, header: str) -> tuple[int, str]:
         """What a part is, and whom it calls."""
         channels = self._channels
@@ -201,9 +215,9 @@ class ChannelRun(Run):
         found = self._boundaries.recipient.search(header)
         if found is not None and found[1] not in channels.readers:
             name = found[1].removeprefix(channels.prefix)
-            return (CALLS if channels.calls and not self._is_built_in(name) else TEXT), name
-        if channels.calls and any(mark in header for mark in channels.call):
-            return CALLS, ""
+            return (TEXT if self._is_built_in(name) else self._call), name
+        if any(mark in header for mark in channels.call):
+            return self._call, ""
         if any(mark in header for mark in channels.thought):
             return THOUGHT, ""
         return TEXT, ""

@@ -41,7 +41,7 @@ class Channels:
     thought_end: str = ""
     #: tools that the family itself brings; a call to one of them is text, unless the request declares it
     built_in: tuple[str, ...] = ()
-    #: whether any part is a call; where nobody asks for calls, it is text
+    #: whether any part is a call; where nobody asks for calls, one is text, header and all
     calls: bool = True
 
     def __post_init__(self) -> None:

@@ -135,7 +135,7 @@ def _base(like: Any, place: Place, earlier: Iterable[Format]) -> Format:
         found = next((spec for spec in earlier if spec.name == name), None) or get_format(name)
     except ToolwireError as error:
         raise place.error(str(error)) from error
-    return replace(found, name="", aliases=(), models="", family="", year=0)
+    return replace(found, name="", aliases=(), models="", model_names=(), family="", year=0)
 
 
 def _refuse_unfindable(spec: Format, place: Place) -> None:

@@ -30,21 +30,25 @@ AUTO = "auto"
 
 #: The statuses with which servers refuse tools: Ollama and vLLM 400, llama.cpp 500.
 REFUSALS = frozenset({400, 422, 500, 501})
-_TOOLS = r"\b(?:tools?|tool[ _-]?(?:use|choice|calls?|calling)|function[ _-]?call(?:s|ing)?)\b"
-_NOT_TAKEN = (
+_TOOLS = re.compile(
+    r"\b(?:tools?|tool[ _-]?(?:use|choice|calls?|calling)|function[ _-]?call(?:s|ing)?)\b",
+    re.IGNORECASE,
+)
+_NOT_TAKEN = re.compile(
     r"(?:(?:does|do|did|is|are)(?: not|n't) (?:yet )?(?:support|allow|permit|enabl|available|implement)"
     r"|unsupported|not supported|no support|unrecogni[sz]ed|unknown (?:field|parameter|argument)"
-    r"|not permitted|disabled|requires? --)"
+    r"|not permitted|disabled|requires? --)",
+    re.IGNORECASE,
 )
-#: A sentence that has both.
-_SAYS_NO = re.compile(f"{_TOOLS}[^.;\n]*{_NOT_TAKEN}|{_NOT_TAKEN}[^.;\n]*{_TOOLS}", re.IGNORECASE)
+_SENTENCE = re.compile(r"[^.;\n]+")
 _LOOKED_AT = 16_384  # characters of an error
 _MOST_MODELS = 1000  # clients may make up names
 
 
 def says_no_tools(error: str) -> bool:
     """Whether an error says that the upstream takes no tools, or not for this model."""
-    return _SAYS_NO.search(error[:_LOOKED_AT]) is not None
+    sentences = _SENTENCE.findall(error[:_LOOKED_AT])
+    return any(_TOOLS.search(each) and _NOT_TAKEN.search(each) for each in sentences)
 
 
 @dataclass(frozen=True, slots=True)

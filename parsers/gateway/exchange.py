@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -39,6 +40,8 @@ _LOGGED = 20
 
 #: What an answer's parts are called, in whichever API.
 _ANSWERS = ("choices", "output", "content")
+#: How many events that wait are known as they came, and how long such a one is.
+_WAITING, _SMALL = 4, 65_536
 _DONE = b"data: " + DONE + b"\n\n"
 _ENDINGS = (b"\n\n", b"\n\r\n", b"\r\r")
 _FAILED = "The upstream reported an error"
@@ -264,6 +267,7 @@ class StreamSession:
         self._done = False  # the upstream has said everything
         self._failed = False  # the client was told of an error, and gets no more
         self._tail = b""  # the end of what was sent of an event that is too long
+        self._waiting: deque[tuple[Json, bytes]] = deque(maxlen=_WAITING)
         self._over = False
 
     def feed(self, data: bytes) -> bytes:
@@ -383,7 +387,16 @@ class StreamSession:
             self._done = True
             self._failed = self._failed or (dialect.speaks_messages and any(map(_is_error, out)))
         self._reasoning = self._reasoning or any(map(metrics.has_reasoning, out))
-        return [event.raw if one is chunk and fit else self._frame(one) for one in out]
+        if fit and not out and len(event.raw) < _SMALL:
+            self._waiting.append((chunk, event.raw))
+        return [event.raw if one is chunk and fit else self._bytes(one) for one in out]
+
+    def _bytes(self, chunk: Json) -> bytes:
+        """A chunk as it came, if it only had to wait for others; else as it is now."""
+        for waiting, raw in self._waiting:
+            if waiting is chunk:
+                return raw
+        return self._frame(chunk)
 
     def _finish_normally(self) -> list[Json]:
         if isinstance(self._normalizer, ChatStream):

@@ -12,7 +12,7 @@ from urllib.parse import unquote_to_bytes
 from .asgi import Scope
 
 #: One segment: what RFC 3986 lets stand in it, but for `;`, and anything else encoded.
-_SEGMENT = re.compile(rb"(?:[A-Za-z0-9\-._~!$&'()*+,=:@]|%[0-9A-Fa-f]{2})+")
+_SEGMENT = re.compile(rb"(?:[A-Za-z0-9\-._~!$&'()*+,=:@]|%[0-9A-Fa-f][0-9A-Fa-f])+").fullmatch
 #: What must not be hidden by encoding it.
 _PLAIN_ONLY = frozenset(b"/\\.;%#?&")
 #: What clients ask for whose base URL lacks the `/v1`.
@@ -31,7 +31,7 @@ def is_plain(raw: bytes) -> bool:
 
 
 def _is_plain_segment(segment: bytes) -> bool:
-    if segment in (b".", b"..") or _SEGMENT.fullmatch(segment) is None:
+    if segment in (b".", b"..") or _SEGMENT(segment) is None:
         return False
     if any(int(code, 16) in _PLAIN_ONLY for code in re.findall(rb"%(..)", segment)):
         return False

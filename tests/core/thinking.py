@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -57,8 +58,10 @@ def openers(style: ReasoningStyle) -> list[str]:
 
 
 def text_openers(style: ReasoningStyle) -> list[str]:
-    """Those that a model may just mention. What has a gap to fill is a token of some model's."""
-    return [] if style.special else [marker for marker in style.open if "…" not in marker]
+    """Those that a model may just mention. What has a gap to fill is a token of some model's; in a style
+    whose openers are tokens, only one that is spelled like any tag is none."""
+    text = [marker for marker in style.open if "…" not in marker]
+    return [m for m in text if re.fullmatch("<[a-z:]+>", m)] if style.special else text
 
 
 def closers(style: ReasoningStyle) -> list[str]:

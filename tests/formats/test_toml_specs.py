@@ -41,7 +41,9 @@ def test_every_format_comes_back_the_same(name: str) -> None:
     text = dump_format(spec)
     assert load(text) == spec
     reading, _, layout = text.partition("[layout]")
-    assert len(reading.splitlines()) <= 33, "a format should be short to write"
+    about = ("models", "model_names", "family", "year")
+    lines = [each for each in reading.splitlines() if not each.startswith(about)]
+    assert len(lines) <= 31, "a format should be short to write"
     assert len(layout.splitlines()) <= 20
     assert parse(load(text), WRITERS[name](CALLS)).tool_calls[0].name == "add"
 
