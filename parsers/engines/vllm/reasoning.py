@@ -180,14 +180,16 @@ class ReasoningAdapter:
         delta_token_ids: Sequence[int],
     ) -> Any:
         self.asked = True
-        if self.tools is not None:
+        if self.tools is not None or self._ended:
             self._ended = True
             return self._api.messages.message(delta_text, []) if delta_text else None
         if self._stream is None:
             self._stream = self._text_parser(self.stream_begins_inside())
         events = self._stream.feed(delta_text)
         if self.text_format.channels is None:  # else nobody but this parser knows what is text
-            self._ended = self._ended or any(isinstance(event, Content) for event in events)
+            self._ended = any(isinstance(event, Content) for event in events)
+        if self._ended:  # vLLM goes on without this parser, and not every release asks what it holds
+            events += self._stream.finish()
         return self._message(events)
 
     def has_engine_confirmed_reasoning_end(self) -> bool:
@@ -195,7 +197,9 @@ class ReasoningAdapter:
 
     def finish_streaming(self) -> Any:
         """The end of the text, or of what this parser is given of it."""
-        return None if self._stream is None else self._message(self._stream.finish())
+        if self._stream is None or self._ended:
+            return None
+        return self._message(self._stream.finish())
 
     def _message(self, events: list[Event]) -> Any:
         message = collect(events)
