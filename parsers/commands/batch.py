@@ -20,64 +20,75 @@ from .output import FINDINGS, as_json, table
 from .parse import OWN, REASONING
 from .reading import complete_format, complete_reasoning, read_tools
 
+_NAME = Annotated[
+    str,
+    typer.Argument(
+        metavar="FORMAT",
+        help="The format; any reads every format with a marker.",
+        autocompletion=complete_format,
+    ),
+]
+_PATHS = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[INPUT ...] [OUTPUT]",
+        help="JSON lines or Parquet, also .gz and .zst: files, folders or patterns; several are "
+        "written into a folder. - is stdin, and stdout.",
+    ),
+]
+_TEXT_COLUMN = Annotated[
+    str, typer.Option(metavar="NAME", help="The column with what the model wrote.")
+]
+_TOOLS = Annotated[
+    str | None, typer.Option(metavar="FILE", help="JSON: the list of tools of all rows.")
+]
+_TOOLS_COLUMN = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Rows have their tools here: a list, or its JSON text."),
+]
+_FORMAT_COLUMN = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Rows name their format here.")
+]
+_REASONING = Annotated[
+    str | None,
+    typer.Option(
+        REASONING,
+        metavar="[STYLE]",
+        help="Tell thoughts from text: in the format's own style, or in this one.",
+        autocompletion=complete_reasoning,
+    ),
+]
+_IN_REASONING = Annotated[
+    bool, typer.Option("--in-reasoning", help="The texts begin inside of thoughts.")
+]
+_VALIDATE = Annotated[
+    bool, typer.Option("--validate", help="Hold arguments against their tools' schemas.")
+]
+_PREFIX = Annotated[str, typer.Option(metavar="TEXT", help="Before the names of the new columns.")]
+_WORKERS = Annotated[int, typer.Option(min=0, help="Processes; 0 is one for each core.")]
+_RESUME = Annotated[bool, typer.Option("--resume", help="Go on where an earlier run was stopped.")]
+_RAY = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="A Ray cluster does it; auto finds the one here."),
+]
+_JSON = Annotated[bool, typer.Option("--json", help="The summary as JSON.")]
+
 
 def batch(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="FORMAT",
-            help="The format; any reads every format with a marker.",
-            autocompletion=complete_format,
-        ),
-    ],
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[INPUT ...] [OUTPUT]",
-            help="JSON lines or Parquet, also .gz and .zst: files, folders or patterns; several are "
-            "written into a folder. - is stdin, and stdout.",
-        ),
-    ] = None,
-    text_column: Annotated[
-        str, typer.Option(metavar="NAME", help="The column with what the model wrote.")
-    ] = "text",
-    tools: Annotated[
-        str | None, typer.Option(metavar="FILE", help="JSON: the list of tools of all rows.")
-    ] = None,
-    tools_column: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Rows have their tools here: a list, or its JSON text."),
-    ] = None,
-    format_column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Rows name their format here.")
-    ] = None,
-    reasoning: Annotated[
-        str | None,
-        typer.Option(
-            REASONING,
-            metavar="[STYLE]",
-            help="Tell thoughts from text: in the format's own style, or in this one.",
-            autocompletion=complete_reasoning,
-        ),
-    ] = None,
-    in_reasoning: Annotated[
-        bool, typer.Option("--in-reasoning", help="The texts begin inside of thoughts.")
-    ] = False,
-    validate: Annotated[
-        bool, typer.Option("--validate", help="Hold arguments against their tools' schemas.")
-    ] = False,
-    prefix: Annotated[
-        str, typer.Option(metavar="TEXT", help="Before the names of the new columns.")
-    ] = "",
-    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 is one for each core.")] = 0,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where an earlier run was stopped.")
-    ] = False,
-    ray: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="A Ray cluster does it; auto finds the one here."),
-    ] = None,
-    json_: Annotated[bool, typer.Option("--json", help="The summary as JSON.")] = False,
+    name: _NAME,
+    paths: _PATHS = None,
+    text_column: _TEXT_COLUMN = "text",
+    tools: _TOOLS = None,
+    tools_column: _TOOLS_COLUMN = None,
+    format_column: _FORMAT_COLUMN = None,
+    reasoning: _REASONING = None,
+    in_reasoning: _IN_REASONING = False,
+    validate: _VALIDATE = False,
+    prefix: _PREFIX = "",
+    workers: _WORKERS = 0,
+    resume: _RESUME = False,
+    ray: _RAY = None,
+    json_: _JSON = False,
 ) -> int:
     """Find the calls in stored completions.
 

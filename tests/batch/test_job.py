@@ -134,7 +134,7 @@ def stopping(after: int) -> Callable[[Step], None]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("after", [1, 3, 5])
+@pytest.mark.parametrize("after", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 5))])
 def test_a_run_that_was_stopped_is_gone_on_with(kind: str, after: int, tmp_path: Path) -> None:
     write, read = KINDS[kind]
     source, target = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"

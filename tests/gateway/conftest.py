@@ -18,7 +18,18 @@ CHECKOUT = Path(__file__).parents[2]
 ADMIN_KEY = "a-key-for-tests"
 #: Seconds after which a test gives up waiting. However busy the machine is, this is long enough.
 PATIENCE = 600
+#: What starts a gateway as a process of its own, and whose tests of that are in `--fast` all the same.
+STARTERS = frozenset({"gateway", "live_gateway", "chat_gateway", "start_gateway"})
+IN_FAST = frozenset({"test_command.py", "test_python_sdk.py"})
 GATEWAY = "import typer; from toolwire.commands.gateway import gateway; typer.run(gateway)"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In `--fast`, few of the tests with real processes stand for the others."""
+    for item in items:
+        asked = STARTERS & set(getattr(item, "fixturenames", ()))
+        if asked and item.path.parent == Path(__file__).parent and item.path.name not in IN_FAST:
+            item.add_marker(pytest.mark.slow)
 
 
 def free_port() -> int:

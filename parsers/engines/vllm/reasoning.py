@@ -188,7 +188,9 @@ class ReasoningAdapter:
         events = self._stream.feed(delta_text)
         if self.text_format.channels is None:  # else nobody but this parser knows what is text
             self._ended = any(isinstance(event, Content) for event in events)
-        if self._ended:  # vLLM goes on without this parser, and not every release asks what it holds
+        if (
+            self._ended
+        ):  # vLLM goes on without this parser, and not every release asks what it holds
             events += self._stream.finish()
         return self._message(events)
 
