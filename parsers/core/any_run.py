@@ -140,6 +140,13 @@ class _FormatRun(Run):
         else:
             super().release()
 
+    def _more_in_block(self) -> Step[bool]:
+        """A sibling without a wrapper that begins with a tag may be another format's: who reads it is
+        chosen anew."""
+        if self._block.bare and self.format.shape.heads:
+            return False
+        return (yield from super()._more_in_block())
+
     def commit(self) -> None:
         if self.trying:
             self.trying = False

@@ -273,8 +273,8 @@ def test_thoughts_and_calls_are_read_together(parser: list[str], tmp_path: Path)
     ("parser", "says"),
     [
         (
-            "toolwire_mistral",
-            "which toolwire_mistral does not read: use --reasoning-parser toolwire_think",
+            "toolwire_seed_oss",
+            "which toolwire_seed_oss does not read: use --reasoning-parser toolwire_think",
         ),
         ("toolwire_thnk", "There is no reasoning parser toolwire_thnk: use toolwire_think"),
     ],

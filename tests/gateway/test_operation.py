@@ -79,6 +79,8 @@ def test_the_log(start_gateway: Start, upstream: Server, tmp_path: Path, form: s
         key = {"x-admin-key": ADMIN_KEY}
         (item,) = client.get("/proxy/debug/tool-calls", headers=key).json()["items"]
         assert item["request_id"] == made
+    # A request is told of when its answer is out.
+    wait_until(lambda: all(path in log.read_text() for path in (CHAT, "/v1/headers")))
     told = log.read_text()
     assert "very-secret" not in told
     assert ADMIN_KEY not in told
@@ -89,11 +91,12 @@ def test_the_log(start_gateway: Start, upstream: Server, tmp_path: Path, form: s
         assert any(f" POST {CHAT} 200 " in line for line in about)
         return
     lines = [json.loads(line) for line in told.splitlines()]
-    repaired, *_, access = [line for line in lines if line["request_id"] == made]
+    repaired, *others = [line for line in lines if line["request_id"] == made]
     assert (repaired["level"], repaired["message"]) == (
         "info",
         "request: tool_choice put right, 1 times",
     )
+    (access,) = [line for line in others if "method" in line]
     assert (access["method"], access["path"], access["status"]) == ("POST", CHAT, 200)
     assert access["bytes"] == len(answer.content)
     assert {line["logger"] for line in lines} == {"toolwire.gateway", "toolwire.access"}

@@ -43,7 +43,7 @@ def test_some_servers_call_it_reasoning() -> None:
 
 @pytest.mark.parametrize("format", [f for f in list_formats() if get_format(f).channels])
 def test_channels_where_nobody_asks_for_calls(format: str) -> None:
-    """A part for a tool is text then; thoughts are thoughts, and headers are markup as ever."""
+    """A part for a tool is text then, as it was written; thoughts are thoughts."""
     channels = get_format(format).channels
     assert channels is not None
     call = write(format, [{"name": "add", "arguments": {"a": 1}}])
@@ -53,8 +53,7 @@ def test_channels_where_nobody_asks_for_calls(format: str) -> None:
         chunks = [text[at : at + size] for at in range(0, len(text), size)]
         message = accumulate(stream(chunks, format=format, tool_choice="none"))
         assert (message.reasoning, message.tool_calls) == ("Hm.", [])
-        assert "1" in (message.content or "")
-        assert not any(token in (message.content or "") for token in channels.tokens)
+        assert (message.content or "").endswith(call.strip())
 
 
 @pytest.mark.parametrize("key", ["content", "tool_calls", "thoughts", ""])
