@@ -62,7 +62,7 @@ SCRIPTED = (
     *("--load-format", "dummy", "--hf-overrides", json.dumps(ONE_LAYER)),
     *("--kv-cache-memory-bytes", "64M"),
 )
-REAL = ("--kv-cache-memory-bytes", "1G")
+REAL = ("--kv-cache-memory-bytes", "384M")
 
 
 def parser(name: str) -> tuple[str, ...]:
