@@ -65,6 +65,10 @@ def told(answer: Answer) -> dict[str, Any]:
     return {"content": answer.content, "calls": answer.calls, "finish": answer.finish}
 
 
+#: Those that toolwire brings: tests add others.
+FORMATS = toolwire.list_formats()
+
+
 class SameAnswers(ABC):
     """Inside an engine's own classes, which each engine's tests drive as its server does."""
 
@@ -79,11 +83,11 @@ class SameAnswers(ABC):
     def test_every_format(self) -> None:
         """A call alone, in text, and cut; and text without one; token by token, and in larger steps."""
         answers = {}
-        for format in toolwire.list_formats():
+        for format in FORMATS:
             one = written(format)
             for text in (one, f"Well.\n{one}\nSo.", f"Well.\n{one}"[:-3], "No call (none) here."):
                 answers.update(self.ask(format, format, text, TOOLS))
-        assert len(answers) == 12 * len(toolwire.list_formats())
+        assert len(answers) == 12 * len(FORMATS)
         leave("formats", answers)
 
     def test_known_failures(self) -> None:
