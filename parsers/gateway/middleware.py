@@ -189,15 +189,13 @@ class ToolCallMiddleware:
         while body is not None:
             answer.another = None
             await self._hand_on(scope, receive, answer, body)
-            self._learn(answer)
             body = await self._other_words(answer, body, request)
 
-    def _learn(self, answer: Answer) -> None:
-        """What an answer says of the upstream."""
-        planned = answer.plan
+    def _learn(self, planned: Plan, status: int) -> None:
+        """What the status of an answer says of the upstream."""
         if not planned.in_prompt:
-            self.messages.learn(planned.api, answer.status)
-        elif answer.status == 200 and not planned.odd_tools:
+            self.messages.learn(planned.api, status)
+        elif status == 200 and not planned.odd_tools:
             self.models.learn_refusal(planned.model)
 
     async def _other_words(self, answer: Answer, body: bytes, request: Account) -> bytes | None:
@@ -223,8 +221,15 @@ class ToolCallMiddleware:
         scope = chat_scope(scope) if answer.plan.api == TRANSLATED else scope
         inner = dict(scope) | {"headers": _headers_for(scope, body), MARK: True}
         inner[MODEL] = answer.plan.model[:_MODEL]
+
+        async def take(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                # Before the client hears of it: its next request may come at once.
+                self._learn(answer.plan, message["status"])
+            await answer.take(message)
+
         try:
-            await self.app(inner, _Replay(body, receive), answer.take)
+            await self.app(inner, _Replay(body, receive), take)
         except UpstreamDied:
             if answer.another is None:  # nobody wants to know the rest of what is no answer
                 raise
