@@ -5,7 +5,7 @@ What stands behind the opening fence says how a block is proven:
 | fence | |
 |---|---|
 | ```` ```python ````, ```` ```bash ```` | tests/test_readme.py runs it as it stands |
-| … `covered-by=tests/file.py::test_name` | it needs a server, an engine or other files: that test runs it, or the same |
+| … `covered-by=tests/file.py::test_name` | it needs a server: that test runs it, or the same |
 | ```` ```text ```` | a picture, or what a program prints |
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 README = "README.md"
-PAGES = [README, *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
+PAGES = [README, *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
 _FENCED = re.compile(r"^```(\w+)(?: covered-by=(\S+))?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

@@ -6,7 +6,6 @@ import inspect
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from toolwire.gateway.budget import MIB
