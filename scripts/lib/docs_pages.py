@@ -1,5 +1,5 @@
 """The pages of the docs site that are made from the code: one for each family of models, a table of all,
-and the command line. MkDocs calls the three hooks at the end (`hooks:` in mkdocs.yml).
+and the command line. MkDocs calls the hooks at the end (`hooks:` in mkdocs.yml).
 
 What is said of a format is what `toolwire formats NAME --json` says. What its models write when they
 drift is tried while the page is made, and shown with what came out; the cases of tests/corpus_cases,
@@ -283,4 +283,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """What covers a block is for those who read the source; a fence with it is none to Python-Markdown."""
+    markdown = re.sub(r"^(```\w+) covered-by=\S+$", r"\1", markdown, flags=re.MULTILINE)
     return markdown.replace(MARKER, all_formats()) if MARKER in markdown else markdown
