@@ -16,7 +16,7 @@ import toolwire.templates
 from engine_client import MODEL, Asker
 from engine_fixtures import Servers, choose, order, running
 from engine_server import BOOT_SECONDS, EngineServer
-from readme_blocks import pasted
+from page_blocks import pasted
 
 HERE = Path(__file__).resolve().parent
 PLUGINS = (HERE / "plugins", HERE.parent / "plugins")
@@ -72,9 +72,9 @@ def serve_echoes(model: Path, log: Path) -> EngineServer:
 
 
 def serve_plainly(model: Path, log: Path) -> EngineServer:
-    """The README's own command, with two HTTP workers and a reasoning parser in front, one for models
+    """The documents' own command, with two HTTP workers and a reasoning parser in front, one for models
     that think only if they are told to."""
-    command = [*pasted("sglang serve", model), *FLAGS]
+    command = [*pasted("docs/sglang.md", "sglang serve", model), *FLAGS]
     command += ["--tokenizer-worker-num", "2", "--reasoning-parser", "mimo"]
     environment = {
         **ENVIRONMENT,
