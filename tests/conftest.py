@@ -24,6 +24,13 @@ FEW = 4
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--compiled", action="store_true", help="stop if the core is not compiled")
+    parser.addoption(
+        "--few-of",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="of the tests there, only what --fast has; may be repeated",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -41,7 +48,7 @@ def _kind(name: str) -> tuple[object, ...]:
     return type(spec.shape), spec.bare or spec.inline, bool(spec.channels), bool(spec.wrappers)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """In `--fast`, a few cases of a test stand for the others, and one format of each kind; the whole
     run has all of them."""
     first = {_kind(name): name for name in reversed(toolwire.list_formats())}
@@ -60,3 +67,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for index, item in enumerate(several):
             if index not in kept:
                 item.add_marker(pytest.mark.slow)
+    paths = [config.rootpath / path for path in config.getoption("--few-of")]
+    left = [
+        item
+        for item in items
+        if item.get_closest_marker("slow") and any(map(item.path.is_relative_to, paths))
+    ]
+    config.hook.pytest_deselected(items=left)
+    gone = set(left)
+    items[:] = [item for item in items if item not in gone]
