@@ -81,13 +81,19 @@ class Plan:
     environment: dict[str, str] = field(default_factory=dict)
     pasted: bool = False
     """Whether it is started by what the README tells people to paste."""
+    command: bool = False
+    """Whether it is started by the command `vllm serve`: some flags are for that only."""
     settings: dict[str, Any] = field(default_factory=dict)
     """What it is told in a file (`--config`)."""
     scripts: tuple[str, ...] = SCRIPTS
 
     def start(self, model: Path, folder: Path) -> EngineServer:
         folder.mkdir()
-        begin = pasted("vllm serve", model) if self.pasted else [*COMMAND, "--model", str(model)]
+        begin = [*COMMAND, "--model", str(model)]
+        if self.pasted:
+            begin = pasted("vllm serve", model)
+        elif self.command:
+            begin = [sys.executable, str(COMMANDS / "vllm"), "serve", str(model)]
         environment = {**ENVIRONMENT, **self.environment, "PATH": PATH}
         command = [*begin, *FLAGS, *self.scripts, *self.flags]
         if self.settings:
