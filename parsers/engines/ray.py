@@ -50,13 +50,8 @@ def with_calls(
     engine = {**(config.get("engine_kwargs") or {}), "tool_call_parser": parser}
     engine["enable_auto_tool_choice"] = True
     if template is not None:
-        engine["chat_template"] = literal(get_template(template).text())
+        engine["chat_template"] = get_template(template).text()
     if reasoning is not None:
         find_style(reasoning)
         engine["reasoning_parser"] = PREFIX + reasoning
     return {"callback_config": {"callback_class": CALLBACK}, **config, "engine_kwargs": engine}
-
-
-def literal(template: str) -> str:
-    """A template's text as vLLM takes it in a path's place: it reads the escapes of Python's strings."""
-    return template.encode("unicode_escape").decode("ascii")

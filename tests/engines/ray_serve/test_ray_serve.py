@@ -79,8 +79,10 @@ def running(model: Path, template: str, replicas: int, **more: Any) -> Iterator[
         **more,
     )
     serve.run(build_openai_app({"llm_configs": [config]}), name=APP)
-    yield
-    serve.delete(APP)
+    try:
+        yield
+    finally:
+        serve.delete(APP)
 
 
 def ids(tokenizer: Tokenizer, text: str) -> list[int]:
@@ -105,6 +107,7 @@ def test_a_replica_is_killed_under_load(url: str, model: Path, tokenizer: Tokeni
     a new one."""
     with running(model, "chatml-hermes", REPLICAS, server_cls=AsOnGpus):
         ask_turns(url, tokenizer)
+        assert warnings() == [], "parser and template fit"
         first = replicas()
         assert len(first) == REPLICAS
         outcomes = asyncio.run(streams_and_a_kill(url, min(first), ids(tokenizer, LONG_CALL)))
@@ -182,7 +185,12 @@ def test_a_template_that_does_not_fit_is_found(url: str, model: Path, tokenizer:
     """The check reads the template of Ray's configuration; and it only warns."""
     with running(model, "chatml-pythonic", 1):
         ask_turns(url, tokenizer)
-        logs = Path(ray._private.worker._global_node.get_logs_dir_path())
-        said = [path.read_text(errors="replace") for path in logs.rglob("*") if path.is_file()]
-        warning = "The chat template shows the model another way to write calls than hermes"
-        assert any(warning in text for text in said)
+        expected = "The chat template shows the model another way to write calls than hermes"
+        assert any(expected in line for line in warnings())
+
+
+def warnings() -> list[str]:
+    """What toolwire has said of templates, in all logs of Ray."""
+    logs = Path(ray._private.worker._global_node.get_logs_dir_path()).glob("worker-*")
+    lines = [line for path in logs for line in path.read_text(errors="replace").splitlines()]
+    return [line for line in lines if "The chat template " in line]
