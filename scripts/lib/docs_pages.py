@@ -283,6 +283,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """What covers a block is for readers of the source; Python-Markdown takes no fence with it for one."""
+    """What covers a block is said to readers of the source: Python-Markdown would take it ill."""
     markdown = re.sub(r"^(```\w+) covered-by=\S+$", r"\1", markdown, flags=re.MULTILINE)
     return markdown.replace(MARKER, all_formats()) if MARKER in markdown else markdown
