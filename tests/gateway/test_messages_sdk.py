@@ -77,7 +77,10 @@ def test_streamed(server: Server, name: str, fault: str) -> None:
 def test_live(
     start_gateway: Callable[..., Server], to: str, request: pytest.FixtureRequest
 ) -> None:
-    made = start_gateway("--format", "hermes", "--mode", "live", to=request.getfixturevalue(to))
+    if to == "upstream":
+        made: Server = request.getfixturevalue("live_gateway")
+    else:
+        made = start_gateway("--format", "hermes", "--mode", "live", to=request.getfixturevalue(to))
     for name in (n for n in EXPECTED_MESSAGE if n not in NOT_LIVE):
         with claude(made).messages.stream(model=name, **ASKED) as stream:
             answer = stream.get_final_message()

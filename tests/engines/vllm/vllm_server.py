@@ -81,6 +81,8 @@ class Plan:
     environment: dict[str, str] = field(default_factory=dict)
     pasted: str = ""
     """The page that tells people to paste what it is started by."""
+    command: bool = False
+    """Whether it is started by the command `vllm serve`: some flags are for that only."""
     settings: dict[str, Any] = field(default_factory=dict)
     """What it is told in a file (`--config`)."""
     scripts: tuple[str, ...] = SCRIPTS
@@ -90,6 +92,8 @@ class Plan:
         begin = [*COMMAND, "--model", str(model)]
         if self.pasted:
             begin = pasted(self.pasted, "vllm serve", model)
+        elif self.command:
+            begin = [sys.executable, str(COMMANDS / "vllm"), "serve", str(model)]
         environment = {**ENVIRONMENT, **self.environment, "PATH": PATH}
         command = [*begin, *FLAGS, *self.scripts, *self.flags]
         if self.settings:
