@@ -16,7 +16,7 @@ from typing import Any
 from ..openai.normalize import Finding
 from ..openai.policy import Policy
 from ..openai.problems import failure as failure
-from ..openai.repair import read_repairs
+from ..openai.repairs import read_repairs
 from ..openai.request import read_request
 from ..openai.request_repair import has_odd_tools
 from ..openai.sizes import size_of

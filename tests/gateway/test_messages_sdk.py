@@ -4,10 +4,8 @@ that only has Chat Completions."""
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,7 +14,8 @@ import anthropic
 import httpx2
 import pytest
 
-from .conftest import CHECKOUT, PATIENCE, Server
+from ..engines.page_blocks import blocks
+from .conftest import PATIENCE, Server
 from .support_gateway import events, metric
 from .support_messages import (
     ASKED,
@@ -278,13 +277,12 @@ def test_an_upstream_that_is_down(start_gateway: Callable[..., Server]) -> None:
     assert "can't be reached" in body["error"]["message"]
 
 
-# The README
+# The documents
 
 
-def test_the_readmes_block_runs(chat_gateway: Server) -> None:
-    page = (CHECKOUT / "parsers" / "gateway" / "README.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^    import anthropic\n(?:(?:    .*)?\n)*", page, re.MULTILINE)
-    code = textwrap.dedent(block).replace("http://127.0.0.1:8080", chat_gateway.url)
+def test_the_pages_block_runs(chat_gateway: Server) -> None:
+    (block,) = (one for one in blocks("docs/gateway.md") if "import anthropic" in one.code)
+    code = block.code.replace("http://127.0.0.1:8080", chat_gateway.url)
     assert "qwen3" in code
     code = code.replace("qwen3", "weather>plain")
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
