@@ -1,6 +1,6 @@
 """The real servers, as `sglang_server` says, and who asks them.
 
-They are started before the first test, and the tests that need none run while they boot.
+They boot ahead of the tests that need them, while those run that need none.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pathlib import Path
 import toolwire.templates
 from engine_client import MODEL
 from engine_server import BOOT_SECONDS, EngineServer
-from readme_blocks import pasted
+from page_blocks import pasted
 
 HERE = Path(__file__).resolve().parent
 PLUGINS = (HERE / "plugins", HERE.parent / "plugins")
@@ -79,7 +79,7 @@ def serve_echoes(model: Path, log: Path) -> EngineServer:
 def serve_plainly(model: Path, log: Path) -> EngineServer:
     """The README's own command, with two HTTP workers and a reasoning parser in front, one for models
     that think only if they are told to."""
-    command = [*pasted("sglang serve", model), *FLAGS]
+    command = [*pasted("docs/sglang.md", "sglang serve", model), *FLAGS]
     command += ["--tokenizer-worker-num", "2", "--reasoning-parser", "mimo"]
     environment = {
         **ENVIRONMENT,

@@ -1,4 +1,4 @@
-"""A server as a user would start it: the README's command, two HTTP workers, a reasoning parser."""
+"""A server as a user would start it: by docs/sglang.md, with two HTTP workers and a reasoning parser."""
 
 from __future__ import annotations
 
