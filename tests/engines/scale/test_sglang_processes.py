@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,8 @@ from sglang_asking import job, scripted
 from sglang_server import start, template, worker_pids
 
 WAYS = ("chat", "chat-stream")
+#: Those of the first engine, and those of the second: by itself SGLang asks for a NUMA node for each.
+CORES = "|".join(map(str, (sorted(os.sched_getaffinity(0)) * 2)[:2]))
 FLAGS = (
     *("--tool-call-parser", "toolwire_hermes", "--chat-template", template("chatml-hermes")),
     *("--json-model-override-args", json.dumps({"num_hidden_layers": 1}), "--enable-metrics"),
@@ -43,6 +46,7 @@ def server(
         *request.param,
         PROMETHEUS_MULTIPROC_DIR=str(counters),
         SGLANG_UVICORN_WORKER_HEALTHCHECK_TIMEOUT=str(BOOT_SECONDS),
+        SGLANG_CPU_OMP_THREADS_BIND=CORES,
     )
     started.wait()
     yield started
