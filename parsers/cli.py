@@ -23,6 +23,7 @@ from .commands.gateway import gateway, replay
 from .commands.new_format import new_format
 from .commands.output import USAGE, complain
 from .commands.parse import name_own_style, parse
+from .commands.play import play
 from .commands.templates import render, template
 from .commands.write import write
 from .core import COMPILED
@@ -33,6 +34,7 @@ from .formats.user_files import load_user_formats
 COMMANDS: dict[Callable[..., int], str] = {
     formats: "toolwire formats kimi_k2",
     parse: "toolwire parse hermes --deltas --chunk 3 < output.txt",
+    play: "toolwire play capture.json",
     batch: "toolwire batch hermes completions.jsonl calls.jsonl --tools tools.json",
     write: "toolwire write kimi_k2 calls.json",
     new_format: "toolwire new-format my_model --example output.txt --tools tools.json",
