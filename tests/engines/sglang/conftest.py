@@ -1,6 +1,6 @@
 """The real servers: one for everything, one started as a user would, and two that must not start.
 
-They are started before the first test, and the tests that need none run while they boot.
+They boot ahead of the tests that need them, while those run that need none.
 """
 
 from __future__ import annotations
