@@ -35,6 +35,8 @@ Json = dict[str, Any]
 _MOST_MESSAGES = 200
 _MOST_PROBES = 12
 _SHOWN = 60
+#: The template that is shown first, where none was named.
+_USUAL = "chatml-hermes"
 #: What a call is, in a conversation that goes on.
 _ID = "toolwire0"
 
@@ -42,7 +44,8 @@ _ID = "toolwire0"
 def templates_known(given: Mapping[str, ModelFiles]) -> Json:
     """What the page can pick."""
     ours = [{"name": t.name, "models": ", ".join(t.models)} for t in list_templates()]
-    return {"templates": [*({"name": name, "models": ""} for name in given), *ours]}
+    named = [{"name": name, "models": ""} for name in given]
+    return {"templates": [*named, *ours], "template": next(iter(given), _USUAL)}
 
 
 def files_of(name: str, given: Mapping[str, ModelFiles]) -> ModelFiles:
