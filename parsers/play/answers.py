@@ -18,6 +18,7 @@ from ..formats.toml_specs import dump_format
 from ..openai import Message, parse
 from ..openai.checks import check_tools
 from ..openai.message import ToolCall, call_problem
+from ..schema.tools import read_tools as by_name
 from ..view.trace import token_ends, trace
 from .given import Given, Tokenize
 
@@ -62,8 +63,11 @@ def read_tools(given: Any) -> tuple[list[Json] | None, list[Json]]:
     if isinstance(tools, dict):
         tools = tools.get("tools", [tools])
     problems = [{"place": p.param, "problem": p.message} for p in check_tools(tools)]
-    usable = isinstance(tools, list) and all(isinstance(tool, dict) for tool in tools)
-    return (tools or None) if usable else None, problems
+    try:
+        by_name(tools)
+    except ToolwireError as error:
+        return None, problems or [{"place": "", "problem": str(error)}]
+    return tools or None, problems
 
 
 def trace_answer(asked: Json, tokenize: Tokenize | None) -> Json:

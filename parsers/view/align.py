@@ -111,23 +111,32 @@ class Alignment:
     # -- calls --------------------------------------------------------------------------------
 
     def _name(self, name: str, last: int, end: int, behind: int, fed: int) -> int:
-        """The name before the arguments, or else behind them; as a word of its own, and no key."""
+        """The name before the arguments, or else behind them."""
         for low, high in ((max(last, end - _NEAR), end), (end, min(behind, end + _NEAR))):
-            found = high
-            for _ in range(_ATTEMPTS):
-                found = self.text.rfind(name, low, found + len(name) - 1 if found < high else high)
-                if found < 0:
-                    break
-                if self._is_name(found, found + len(name)):
-                    return self._mark(found, found + len(name), NAME, fed)
+            found = self._last_word(name, low, high)
+            if found >= 0:
+                return self._mark(found, found + len(name), NAME, fed)
         return end
 
-    def _is_name(self, start: int, end: int) -> bool:
+    def _last_word(self, name: str, low: int, high: int) -> int:
+        """Where a name stands last as a word of its own, as a key only if nowhere else; or -1."""
+        key = -1
+        for _ in range(_ATTEMPTS):
+            found = self.text.rfind(name, low, high)
+            if found < 0:
+                break
+            end = found + len(name)
+            if self._is_word(found, end):
+                if not re.match(r'"\s*:', self.text[end : end + 8]):
+                    return found
+                key = max(key, found)
+            high = end - 1
+        return key
+
+    def _is_word(self, start: int, end: int) -> bool:
         text = self.text
-        if any(self.kinds[start:end]):
-            return False
         inside = (start and text[start - 1].isalnum()) or text[end : end + 1].isalnum()
-        return not inside and not re.match(r'"\s*:', text[end : end + 8])
+        return not inside and not any(self.kinds[start:end])
 
     def _arguments(self, said: str, last: int, end: int, fed: int) -> int:
         """Arguments as the model wrote them, or else word by word."""
