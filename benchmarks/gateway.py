@@ -4,15 +4,16 @@
     python benchmarks/gateway.py --streams 50 --seconds 5
     python benchmarks/gateway.py --interval 0 --workers 4   as fast as it goes, also with 4 workers
     python benchmarks/gateway.py --litellm .venvs/litellm   … and LiteLLM's, from that environment
+    python benchmarks/gateway.py --before OLD_CHECKOUT      … and the gateway of another commit
 
 An upstream writes the time into every chunk, a client compares it with its own clock, and between
 the two stands nothing (`direct`), a proxy that only passes bytes on (`plain`), or the gateway, without a
 format and with one. The proxies are one process with one busy thread each, so one core at most (`--pin`
 ties them to it). The ways take turns (`--rounds`), so that a busy machine is busy for all of them. What
-counts is the CPU time of a chunk, as a ratio to the plain proxy's: a busy machine does not change it
-much. What a proxy adds to a chunk's latency is its latency minus the direct one. Every stream ends with
-a tool call in pieces; whatever did not arrive once, in order and whole is an error. The table goes to
-stdout; JSON and a plot go to `benchmarks/report/`.
+counts is the CPU time of a chunk, the least of all rounds, as a ratio to the plain proxy's: a busy
+machine does not change that much. What a proxy adds to a chunk's latency is its latency minus the
+direct one. Every stream ends with a tool call in pieces; whatever did not arrive once, in order and
+whole is an error. The table goes to stdout; JSON and a plot go to `benchmarks/report/`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from typing import Any
 REPORT = Path(__file__).parent / "report"
 ARGUMENTS = json.dumps({"a": 1, "text": "x" * 60})
 CHUNKS = 20
-WAYS = ("plain", "gateway", "gateway+format", "workers", "litellm")
+WAYS = ("plain", "gateway", "gateway+format", "workers", "litellm", "before")
 REQUEST = {
     "model": "m",
     "stream": True,
@@ -157,6 +158,13 @@ def litellm_command(folder: Path, port: int, upstream_port: int) -> list[str]:
     return [program, "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
 
 
+def package_of(checkout: Path) -> str:
+    """A folder in which another checkout's package has its name."""
+    folder = Path(tempfile.mkdtemp(prefix="before-"))
+    (folder / "toolwire").symlink_to(checkout / "parsers")
+    return str(folder)
+
+
 # The client
 
 
@@ -168,7 +176,7 @@ class Result:
     streams: int = 0
     errors: list[str] = field(default_factory=list)
     memory: list[int] = field(default_factory=list)
-    cpu_seconds: float = 0.0
+    cpu_seconds: list[float] = field(default_factory=list)  # of a chunk, in each round
 
 
 _TIMED = re.compile(rb"#(\d+) (\d+)#")
@@ -215,7 +223,7 @@ def check_end(everything: bytes, seen: int, result: Result) -> None:
 async def visit(port: int, streams: int, seconds: float, pid: int, result: Result) -> None:
     """Keep `streams` streams open for `seconds`."""
     stop = time.monotonic() + seconds
-    started = cpu_of(pid)
+    started, before = cpu_of(pid), len(result.latencies)
 
     async def visitor(number: int) -> None:
         await asyncio.sleep(2 * number / streams)  # not all at the same moment
@@ -231,7 +239,8 @@ async def visit(port: int, streams: int, seconds: float, pid: int, result: Resul
             await asyncio.sleep(1)
 
     await asyncio.gather(watch(), *(visitor(i) for i in range(streams)))
-    result.cpu_seconds += cpu_of(pid) - started
+    chunks = max(1, len(result.latencies) - before)
+    result.cpu_seconds.append((cpu_of(pid) - started) / chunks)
 
 
 def memory_of(pid: int) -> int:
@@ -259,8 +268,12 @@ def start(
     command += ["--workers", str(options.workers)]
     if kind == "litellm":
         command = litellm_command(options.litellm, port, upstream_port)
-    quiet = subprocess.DEVNULL  # a line for each request is written, and nobody reads it here
     environment = os.environ | {_NO_KEY: "true"}
+    if kind == "before":
+        command[1:4] = [str(options.before / "benchmarks" / "gateway.py"), "--serve", "gateway"]
+        command = command[: command.index("--workers")]  # which it may not know
+        environment["PYTHONPATH"] = package_of(options.before)
+    quiet = subprocess.DEVNULL  # a line for each request is written, and nobody reads it here
     process = subprocess.Popen(command, stdout=quiet, stderr=quiet, env=environment)
     if core is not None:
         os.sched_setaffinity(process.pid, {core})
@@ -281,7 +294,7 @@ def summary(name: str, size: int, results: dict[str, Result], seconds: float) ->
     direct = statistics.median(results["direct"].latencies)
     ordered = sorted(result.latencies)
     settled = result.memory[len(result.memory) // 3 :]
-    cost = cpu_of_chunk(result)
+    cost = min(result.cpu_seconds)
     return {
         "at_once": size,
         "way": name,
@@ -294,12 +307,8 @@ def summary(name: str, size: int, results: dict[str, Result], seconds: float) ->
         "memory_mib": [round(settled[0] / 2**20, 1), round(settled[-1] / 2**20, 1)],
         "chunks_a_second": round(len(ordered) / seconds),
         "cpu_us_a_chunk": round(cost * 1e6, 1),
-        "cpu_to_plain": round(cost / cpu_of_chunk(results["plain"]), 2),
+        "cpu_to_plain": round(cost / min(results["plain"].cpu_seconds), 2),
     }
-
-
-def cpu_of_chunk(result: Result) -> float:
-    return result.cpu_seconds / max(1, len(result.latencies))
 
 
 def plot(results: dict[str, Result], file: Path) -> None:
@@ -323,6 +332,7 @@ def main() -> None:
     parser.add_argument("--streams", type=int, nargs="+", default=[1, 50, 200, 500])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--litellm", type=Path, help="an environment with litellm[proxy]")
+    parser.add_argument("--before", type=Path, help="a checkout of another commit")
     parser.add_argument("--workers", type=int, default=1, help="also a gateway with so many")
     parser.add_argument("--interval", type=float, default=0.5, help="between a stream's chunks")
     parser.add_argument("--rounds", type=int, default=1, help="how often the ways take turns")
@@ -362,6 +372,7 @@ def start_all(ways: list[tuple[str, Any, int]], options: argparse.Namespace) -> 
     names = ["plain", "gateway", "gateway+format"]
     names += ["workers"] if options.workers > 1 else []
     names += ["litellm"] if options.litellm else []
+    names += ["before"] if options.before else []
     for name in names:
         ways.append((name, *start(name, source, first, options)))
 

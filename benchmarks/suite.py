@@ -22,9 +22,10 @@ import render
 import workers
 from workloads import ROOT
 
-PARTS = ("parsers", "correctness", "neighbours", "serve", "batch")
+PARTS = ("start", "parsers", "correctness", "neighbours", "serve", "batch")
 #: The engines whose environments a part needs.
 ENGINES = {
+    "start": ("vllm",),
     "parsers": ("vllm", "sglang"),
     "correctness": ("vllm", "sglang"),
     "neighbours": ("vllm",),

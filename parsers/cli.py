@@ -7,46 +7,46 @@ gets colours.
 
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from importlib import metadata
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from .commands.batch import batch
-from .commands.capture import capture
-from .commands.chat import chat
-from .commands.detect import detect
-from .commands.doctor import doctor
-from .commands.formats import formats
-from .commands.gateway import gateway, replay
-from .commands.new_format import new_format
 from .commands.output import USAGE, complain
-from .commands.parse import name_own_style, parse
-from .commands.play import play
-from .commands.templates import render, template
-from .commands.write import write
-from .core import COMPILED
 from .errors import ToolwireError
-from .formats.user_files import load_user_formats
 
-#: Each command's function, and the example at the end of its help.
-COMMANDS: dict[Callable[..., int], str] = {
-    formats: "toolwire formats kimi_k2",
-    parse: "toolwire parse hermes --deltas --chunk 3 < output.txt",
-    play: "toolwire play capture.json",
-    batch: "toolwire batch hermes completions.jsonl calls.jsonl --tools tools.json",
-    write: "toolwire write kimi_k2 calls.json",
-    new_format: "toolwire new-format my_model --example output.txt --tools tools.json",
-    template: 'vllm serve MODEL --chat-template "$(toolwire template chatml-hermes)"',
-    render: "toolwire render chatml-hermes chat.json",
-    detect: "toolwire detect ./my-model",
-    doctor: "toolwire doctor ./my-model --format hermes",
-    gateway: "toolwire gateway --upstream http://127.0.0.1:11434/v1 --format call_text",
-    chat: "toolwire chat --base-url http://127.0.0.1:8000/v1",
-    capture: "toolwire capture ./captured",
-    replay: "toolwire replay capture.json --format hermes",
+#: Each command, with the module of `commands/` that has its function, and the example at the end of its
+#: help. A module is imported when its command is run, or shown.
+COMMANDS = {
+    "formats": ("formats", "toolwire formats kimi_k2"),
+    "parse": ("parse", "toolwire parse hermes --deltas --chunk 3 < output.txt"),
+    "play": ("play", "toolwire play capture.json"),
+    "batch": ("batch", "toolwire batch hermes completions.jsonl calls.jsonl --tools tools.json"),
+    "write": ("write", "toolwire write kimi_k2 calls.json"),
+    "new-format": (
+        "new_format",
+        "toolwire new-format my_model --example output.txt --tools tools.json",
+    ),
+    "template": (
+        "templates",
+        'vllm serve MODEL --chat-template "$(toolwire template chatml-hermes)"',
+    ),
+    "render": ("templates", "toolwire render chatml-hermes chat.json"),
+    "detect": ("detect", "toolwire detect ./my-model"),
+    "doctor": ("doctor", "toolwire doctor ./my-model --format hermes"),
+    "gateway": (
+        "gateway",
+        "toolwire gateway --upstream http://127.0.0.1:11434/v1 --format call_text",
+    ),
+    "chat": ("chat", "toolwire chat --base-url http://127.0.0.1:8000/v1"),
+    "capture": ("capture", "toolwire capture ./captured"),
+    "replay": ("gateway", "toolwire replay capture.json --format hermes"),
 }
+
+#: Of these, what says something without any argument, and then takes all its defaults: it is called as
+#: it is. To read arguments, typer loads pydantic, and that takes longer than all the rest.
+AT_ONCE = frozenset({"formats"})
 
 #: The shell's code for a command that Ctrl-C ended.
 STOPPED = 130
@@ -54,18 +54,7 @@ STOPPED = 130
 # Releases of Typer use click or a copy of it: this is what the errors of both derive from.
 _CommandLineError: type[Exception] = typer.BadParameter.__mro__[2]
 
-app = typer.Typer(
-    name="toolwire",
-    help="Tool calls: chat templates that ask a model for them, parsers that read them.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
-)
-for _function, _example in COMMANDS.items():
-    _name = _function.__name__.replace("_", "-")
-    app.command(_name, epilog=f"Example: {_example}")(_function)
 
-
-@app.callback(invoke_without_command=True, epilog="Example: toolwire template --list")
 def toolwire(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
@@ -74,18 +63,60 @@ def toolwire(
     ] = False,
 ) -> None:
     if version:
+        from .core import COMPILED
+
         typer.echo(f"toolwire {_version()} (core: {'compiled' if COMPILED else 'Python'})")
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
     else:
-        load_user_formats()
+        _load_user_formats()
+
+
+def _load_user_formats() -> None:
+    from .formats.user_files import load_user_formats
+
+    load_user_formats()
+
+
+def _function(command: str) -> Callable[..., int]:
+    module = import_module(f".commands.{COMMANDS[command][0]}", __package__)
+    found: Callable[..., int] = getattr(module, command.replace("-", "_"))
+    return found
+
+
+def make_app(commands: Iterable[str] = COMMANDS) -> typer.Typer:
+    """`toolwire` with these commands."""
+    app = typer.Typer(
+        name="toolwire",
+        help="Tool calls: chat templates that ask a model for them, parsers that read them.",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        pretty_exceptions_enable=False,
+    )
+    epilog = "Example: toolwire template --list"
+    app.callback(invoke_without_command=True, epilog=epilog)(toolwire)
+    for name in commands:
+        app.command(name, epilog=f"Example: {COMMANDS[name][1]}")(_function(name))
+    return app
+
+
+def _command(arguments: Sequence[str]) -> str:
+    """The command that is asked for, or what stands in its place."""
+    return next((word for word in arguments if word[:1] != "-"), "")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point: runs a command and gives its exit code."""
-    given = list(name_own_style(sys.argv[1:] if arguments is None else arguments))
-    command = typer.main.get_command(app)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if "--reasoning" in given:
+        from .commands.parse import name_own_style
+
+        given = list(name_own_style(given))
+    asked = _command(given)
     try:
+        if given == [asked] and asked in AT_ONCE:
+            _load_user_formats()
+            return int(_function(asked)())
+        command = typer.main.get_command(make_app([asked] if asked in COMMANDS else COMMANDS))
         code = command.main(args=given, prog_name="toolwire", standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
         return STOPPED
@@ -115,6 +146,8 @@ def _wants_debug(arguments: Sequence[str]) -> bool:
 
 
 def _version() -> str:
+    from importlib import metadata
+
     try:
         return metadata.version("toolwire")
     except metadata.PackageNotFoundError:

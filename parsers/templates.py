@@ -6,25 +6,28 @@ templates, says which.
 
 `words_for` gives what a style says of tools, calls and results without the turns around it: whoever
 writes tools into an ordinary system message (the gateway) says the same as the templates do.
+
+Jinja is imported when something is rendered: finding a template needs none of it.
 """
 
-import difflib
+from __future__ import annotations
+
 import functools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from jinja2 import Template, TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from typing import TYPE_CHECKING, Any
 
 from .core.format import Format
 from .errors import ToolwireError
 from .formats import get_format
-from .formats.write import write
 from .openai import exact_json
 from .schema.definitions import Tools
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 _CATALOG = "catalog.json"
 _BY_EXAMPLE = "by_example.jinja"
@@ -91,6 +94,8 @@ def render(
             "add_generation_prompt starts a new message, continue_final_message goes on with the "
             "last one: choose one of them"
         )
+    from jinja2 import TemplateError
+
     try:
         return _compiled(get_template(name).path).render(
             messages=messages,
@@ -119,6 +124,8 @@ class Words:
 
     def calls(self, calls: Sequence[Mapping[str, Any]], tools: Tools | None = None) -> str:
         """Some calls as the model writes them; one that the format can't say, as the templates do."""
+        from .formats.write import write
+
         try:
             return write(self.format, calls, tools)
         except ToolwireError:
@@ -137,6 +144,8 @@ def words_for(format: str | Format) -> Words:
     plain = f"plain-{_style_of(spec)}"
     if plain in _catalog():
         return Words(spec, _compiled(_catalog()[plain].path).make_module({"messages": []}))
+    from .formats.write import write
+
     call = {"name": "tool_name", "arguments": {"argument": "value"}}
     other = {"name": "other_tool", "arguments": {"argument": "value"}}
     shown = {"one": write(spec, [call]), "several": write(spec, [call, other])}
@@ -184,6 +193,8 @@ def _catalog() -> dict[str, ChatTemplate]:
 
 
 def _nearest(name: str, names: Mapping[str, object]) -> list[str]:
+    import difflib
+
     def likeness(candidate: str) -> float:
         return difflib.SequenceMatcher(None, candidate, name.lower()).ratio()
 
@@ -197,10 +208,12 @@ def _compiled(path: Path) -> Template:
 
 @functools.cache
 def chat_environment(
-    sandbox: type[ImmutableSandboxedEnvironment] = ImmutableSandboxedEnvironment,
+    sandbox: type[ImmutableSandboxedEnvironment] | None = None,
 ) -> ImmutableSandboxedEnvironment:
     """Jinja2 set up as transformers, and with it vLLM and SGLang, sets it up for chat templates."""
-    environment = sandbox(
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = (sandbox or ImmutableSandboxedEnvironment)(
         trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
     )
     environment.filters["tojson"] = _tojson
@@ -228,4 +241,6 @@ def _tojson(
 
 
 def _raise_exception(message: str) -> None:
+    from jinja2 import TemplateError
+
     raise TemplateError(message)

@@ -15,10 +15,6 @@ from ..engines.names import names_of
 from ..errors import ToolwireError
 from ..formats import ANY, get_format, list_formats
 from ..formats.reasoning import style_of
-from ..formats.toml_schema import toml_schema
-from ..formats.toml_specs import dump_format
-from ..formats.tools_for import tools_for
-from ..formats.write import write
 from ..openai.answers import make_id
 from ..openai.constrain import uses_own_format
 from .output import as_json, styled, table
@@ -54,6 +50,8 @@ def formats(
     """List the wire formats by family and year: what each looks like, who writes it, and what goes with
     it."""
     if schema:
+        from ..formats.toml_schema import toml_schema
+
         typer.echo(as_json(toml_schema()))
         return 0
     if export is not None:
@@ -80,7 +78,7 @@ def _families(entries: list[dict[str, Any]]) -> str:
 
 
 def _show(spec: Format, json_: bool) -> int:
-    entry = _describe(spec.name) | _details(spec)
+    entry = all_of(spec)
     if json_:
         typer.echo(as_json(entry))
         return 0
@@ -109,6 +107,11 @@ def _show(spec: Format, json_: bool) -> int:
     return 0
 
 
+def all_of(spec: Format) -> dict[str, Any]:
+    """All that there is to say of a format: `toolwire formats NAME --json`, and the docs' pages."""
+    return _describe(spec.name) | _details(spec)
+
+
 def _thoughts(reasoning: dict[str, Any]) -> str:
     where = reasoning["style"] or "a part of their own"
     if not reasoning["open"] and not reasoning["close"]:
@@ -118,6 +121,9 @@ def _thoughts(reasoning: dict[str, Any]) -> str:
 
 def _details(spec: Format) -> dict[str, Any]:
     """What only one format's own page has."""
+    from ..formats.tools_for import tools_for
+    from ..formats.write import write
+
     layout = spec.layout
     return {
         "layout": {text: getattr(layout, text) for text in TEXTS if getattr(layout, text)}
@@ -158,6 +164,8 @@ def _ids(style: IdStyle) -> dict[str, Any]:
 
 def _export(folder: Path) -> int:
     """Files that are there already are kept: they may be somebody's own."""
+    from ..formats.toml_specs import dump_format
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in list_formats():

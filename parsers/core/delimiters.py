@@ -21,6 +21,43 @@ from .literals import (
 from .window import Step, Window
 
 
+class JsonStops:
+    """What to stop at in JSON that stands between delimiters."""
+
+    def __init__(self, starts: Sequence[str], closes: Sequence[str]) -> None:
+        stops = [*starts, *closes]
+        #: what to stop at between JSON tokens
+        self.between: Final = first_of(stops, '"{}[]')
+        #: what to stop at inside a JSON string
+        self.inside: Final = first_of(closes, '"\\')
+        #: text between strings, and inside one, that nothing has to be looked at in
+        first = first_characters(stops, '"{}[]')
+        plain = f"[^{first}]"
+        self.plain_between: Final = re.compile(f"{plain}+{POSSESSIVE}")
+        text = text_without(closes, '"\\')
+        #: … without any escape
+        self.plain_text: Final = re.compile(text)
+        string = rf"{text}(?:\\.{text}){{0,{MOST_REPEATS}}}{POSSESSIVE}"
+        self.plain_inside: Final = re.compile(string, re.DOTALL)
+        #: both in turn; its group is there if that ends inside a string, with the text
+        strings = rf'(?:"{string}(?:"{plain}*{POSSESSIVE}|\Z())){{0,{MOST_REPEATS}}}'
+        self._flat: Final = re.compile(f"{plain}*{POSSESSIVE}{strings}", re.DOTALL).match
+        #: characters that mean something between strings and that no delimiter begins with
+        self.structure: Final = frozenset('"{}[]') - {stop[0] for stop in stops}
+        #: what to stop at inside a key or a name
+        self.name: Final = first_of(stops, '"\\')
+        #: a whole key or name that nothing has to be looked at in; and a key with its colon
+        first = first_characters(stops, '"\\')
+        self.whole_name: Final = re.compile(f'"([^{first}]*)"')
+        self.whole_key: Final = re.compile(rf'"([^{first}]*)"\s*:\s*(?=\S)')
+
+    def pass_flat(self, text: str, start: int) -> tuple[int, bool]:
+        """Where text without brackets ends that begins between strings; and whether in a string."""
+        found = self._flat(text, start)
+        assert found
+        return found.end(), found.lastindex is not None
+
+
 class Delimiters:
     """Compiled once for each format. `levels` are the closers of each wrapper, outermost first."""
 
@@ -33,33 +70,16 @@ class Delimiters:
         self.closes: Final = Literals([c for level in self.levels for c in level.spellings])
         #: which wrapper a closer closes, 0 being the outermost
         self.level_of: Final = Levels([level.spellings for level in self.levels])
-        stops = [*self.starts.spellings, *self.closes.spellings]
-        #: what to stop at between JSON tokens
-        self.between: Final = first_of(stops, '"{}[]')
-        #: what to stop at inside a JSON string
-        self.inside: Final = first_of(self.closes.spellings, '"\\')
-        #: text between strings, and inside one, that nothing has to be looked at in
-        first = first_characters(stops, '"{}[]')
-        plain = f"[^{first}]"
-        self.plain_between: Final = re.compile(f"{plain}+{POSSESSIVE}")
-        text = text_without(self.closes.spellings, '"\\')
-        #: … without any escape
-        self.plain_text: Final = re.compile(text)
-        string = rf"{text}(?:\\.{text}){{0,{MOST_REPEATS}}}{POSSESSIVE}"
-        self.plain_inside: Final = re.compile(string, re.DOTALL)
-        #: both in turn; its group is there if that ends inside a string, with the text
-        strings = rf'(?:"{string}(?:"{plain}*{POSSESSIVE}|\Z())){{0,{MOST_REPEATS}}}'
-        self._flat: Final = re.compile(f"{plain}*{POSSESSIVE}{strings}", re.DOTALL).match
         begins = first_characters(self.closes.spellings)
         self._closer_begins: Final = re.compile(f"[{begins}]" if begins else "(?!)").search
-        #: characters that mean something between strings and that no delimiter begins with
-        self.structure: Final = frozenset('"{}[]') - {stop[0] for stop in stops}
-        #: what to stop at inside a key or a name
-        self.name: Final = first_of(stops, '"\\')
-        #: a whole key or name that nothing has to be looked at in; and a key with its colon
-        first = first_characters(stops, '"\\')
-        self.whole_name: Final = re.compile(f'"([^{first}]*)"')
-        self.whole_key: Final = re.compile(rf'"([^{first}]*)"\s*:\s*(?=\S)')
+        self._stops: JsonStops | None = None
+
+    @property
+    def stops(self) -> JsonStops:
+        """What to stop at in JSON. It is compiled when JSON is first read: of many formats none is."""
+        if self._stops is None:
+            self._stops = JsonStops(self.starts.spellings, self.closes.spellings)
+        return self._stops
 
     def closer_in(self, w: Window, end: int, before: str = "") -> int | None:
         """Where the first closer begins that stands before index `end` of the window, and `end` if
@@ -78,12 +98,6 @@ class Delimiters:
                 return place
             place += 1
         return end
-
-    def pass_flat(self, text: str, start: int) -> tuple[int, bool]:
-        """Where text without brackets ends that begins between strings; and whether in a string."""
-        found = self._flat(text, start)
-        assert found
-        return found.end(), found.lastindex is not None
 
 
 def _is_word(character: str) -> bool:

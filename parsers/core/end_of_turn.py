@@ -13,6 +13,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from .literals import any_of, cut_off
+from .window import Matches
+
+NEVER: Final = "(?!)"
 
 
 class EndOfTurn:
@@ -20,9 +23,8 @@ class EndOfTurn:
 
     def __init__(self, tokens: Iterable[str]) -> None:
         self.tokens: Final = tuple(sorted(set(tokens), key=len, reverse=True))
-        none = "(?!)"
-        self._whole: Final = re.compile(rf"(?:{any_of(self.tokens) or none})\s*\Z").search
-        self._begun: Final = re.compile(cut_off(self.tokens) or none).search
+        self._whole: Matches | None = None  # compiled when a text may have one
+        self._begun: Matches | None = None
         first = {token[0] for token in self.tokens}
         #: what every text has in it that a token begins in: the character that they all begin with, as a
         #: rule; "", which is in any text, where they have none in common
@@ -30,6 +32,9 @@ class EndOfTurn:
 
     def find(self, text: str) -> int:
         """Where a token begins that the text ends with, or the beginning of one; else its end."""
+        if self._whole is None or self._begun is None:
+            self._whole = re.compile(rf"(?:{any_of(self.tokens) or NEVER})\s*\Z").search
+            self._begun = re.compile(cut_off(self.tokens) or NEVER).search
         found = self._whole(text) or self._begun(text)
         return found.start() if found else len(text)
 

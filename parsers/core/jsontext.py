@@ -98,10 +98,10 @@ def _read_brackets(w: Window, delimiters: Delimiters, sink: Sink) -> Step[bool]:
             return False
         else:
             if end == len(w.text) and scan.quoted:
-                in_string = in_string or sink.fast_path(delimiters.plain_inside.fullmatch)
+                in_string = in_string or sink.fast_path(delimiters.stops.plain_inside.fullmatch)
                 w.wait_with(in_string)
             elif end == len(w.text):
-                plain = delimiters.plain_between.fullmatch
+                plain = delimiters.stops.plain_between.fullmatch
                 between_strings = between_strings or sink.fast_path(plain)
                 w.wait_with(between_strings)
             yield
@@ -110,10 +110,10 @@ def _read_brackets(w: Window, delimiters: Delimiters, sink: Sink) -> Step[bool]:
 class _Scan:
     """Looks for the end of a value in brackets: the hot loop."""
 
-    __slots__ = ("_delimiters", "_fast", "at_delimiter", "brackets", "closed", "quoted")
+    __slots__ = ("_fast", "_stops", "at_delimiter", "brackets", "closed", "quoted")
 
     def __init__(self, delimiters: Delimiters, fast: bool) -> None:
-        self._delimiters = delimiters
+        self._stops = delimiters.stops
         self._fast = fast
         self.brackets = _Brackets()
         self.quoted = False
@@ -123,18 +123,18 @@ class _Scan:
     def read(self, text: str, i: int) -> int:
         """Look through `text` from `i` on; returns where it stopped: behind the last bracket, at a
         delimiter, at a backslash that ends the text, or at the end."""
-        delimiters, brackets, fast = self._delimiters, self.brackets, self._fast
-        structure = delimiters.structure
+        stops, brackets, fast = self._stops, self.brackets, self._fast
+        structure = stops.structure
         quoted = self.quoted
         self.at_delimiter = False
         while i < len(text):
             if fast and not quoted and len(text) - i > _SHORT:
-                i, quoted = delimiters.pass_flat(text, i)
+                i, quoted = stops.pass_flat(text, i)
                 if i == len(text):
                     break
             c = text[i]
             if quoted or c not in structure:
-                found = (delimiters.inside if quoted else delimiters.between).search(text, i)
+                found = (stops.inside if quoted else stops.between).search(text, i)
                 if found is None:
                     i = len(text)
                     break
@@ -227,14 +227,14 @@ def _read_string(
     """
     fast_path: FastPath | None = None
     while True:
-        found = delimiters.inside.search(w.text, w.pos)
+        found = delimiters.stops.inside.search(w.text, w.pos)
         end = found.start() if found else len(w.text)
         if end > w.pos:
             sink.write(w.take(end))
         if found is None:
             if w.eof:
                 return False
-            fast_path = fast_path or sink.fast_path(delimiters.plain_text.fullmatch)
+            fast_path = fast_path or sink.fast_path(delimiters.stops.plain_text.fullmatch)
             w.wait_with(fast_path)
             yield
         elif found.lastindex:
@@ -361,7 +361,7 @@ def read_name(w: Window, delimiters: Delimiters) -> Step[str | None]:
     No key and no name holds a delimiter: there the string is given up, so that a lost quote does not
     swallow the next call.
     """
-    whole = delimiters.whole_name.match(w.text, w.pos) if w.fast_paths else None
+    whole = delimiters.stops.whole_name.match(w.text, w.pos) if w.fast_paths else None
     if whole:
         w.take(whole.end())
         return whole[1]
@@ -372,7 +372,7 @@ def read_name(w: Window, delimiters: Delimiters) -> Step[str | None]:
     w.take(w.pos + 1)
     pieces: list[str] = []
     while True:
-        found = delimiters.name.search(w.text, w.pos)
+        found = delimiters.stops.name.search(w.text, w.pos)
         end = found.start() if found else len(w.text)
         if end > w.pos:
             pieces.append(w.take(end))
@@ -407,7 +407,7 @@ def _name_ends(w: Window, delimiters: Delimiters) -> Step[bool]:
 
 def read_key(w: Window, delimiters: Delimiters) -> Step[str | None]:
     """Read a key, its colon and the whitespace around that; None if there is none."""
-    whole = delimiters.whole_key.match(w.text, w.pos) if w.fast_paths else None
+    whole = delimiters.stops.whole_key.match(w.text, w.pos) if w.fast_paths else None
     if whole:
         w.take(whole.end())
         return whole[1]

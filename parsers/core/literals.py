@@ -224,10 +224,8 @@ class Literals:
         self._with_gaps: Final = [
             (s, re.compile(pattern_of(s))) for s in self.spellings if GAP in s
         ]
-        patterned = self.spellings if self._with_gaps else ()
-        self._matches: Final = re.compile(any_of(patterned))
-        begun = "|".join(beginnings(patterned))
-        self._begun: Final[Matches] = re.compile(begun).fullmatch
+        self._matches: re.Pattern[str] | None = None  # both are compiled when they are needed
+        self._begun: Matches | None = None
 
     def __bool__(self) -> bool:
         return bool(self.spellings)
@@ -257,6 +255,8 @@ class Literals:
     def at(self, text: str, pos: int) -> str:
         """The longest spelling that stands at `pos`, as far as `text` tells, or ""."""
         if self._with_gaps:
+            if self._matches is None:
+                self._matches = re.compile(any_of(self.spellings))
             found = self._matches.match(text, pos)
             return found[0] if found else ""
         for spelling in self.spellings:  # longest first
@@ -267,6 +267,8 @@ class Literals:
     def begun(self, text: str) -> bool:
         """Whether `text` is the beginning of a spelling, not all of it."""
         if self._with_gaps:
+            if self._begun is None:
+                self._begun = re.compile("|".join(beginnings(self.spellings))).fullmatch
             return self._begun(text) is not None
         return bool(text) and any(len(s) > len(text) and s.startswith(text) for s in self.spellings)
 

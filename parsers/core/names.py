@@ -28,7 +28,6 @@ LETTERS: Final = (
 #: the characters of a name in `Name(args)`
 IN_NAME: Final = f"[A-Za-z0-9_.{LETTERS}-]"
 _PLAIN_WORD: Final = re.compile(f"{IN_NAME}*").match
-_LETTER: Final = re.compile(f"[{LETTERS}]").match
 #: those of them that are ASCII. Where other letters stand right before some, a name may begin: not all
 #: scripts have spaces
 ASCII: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
@@ -36,7 +35,9 @@ ASCII: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 
 def in_name(character: str) -> bool:
     """Whether a character may stand in a name."""
-    return character in ASCII or (character > "\x7f" and _LETTER(character) is not None)
+    if character in ASCII:
+        return True
+    return character > "\x7f" and bool(_PLAIN_WORD(character, 0, 1)[0])  # type: ignore[index]
 
 
 def may_begin_name(character: str) -> bool:

@@ -14,14 +14,13 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from ..errors import ToolwireError
-from ..schema.tools import Tool
-from .backtracking import NotChecked, costly_repeat
 from .layout import Layout
 from .literals import GAP, is_clear
-from .samples import Call, Inferred, Sample
 
 if TYPE_CHECKING:
+    from ..schema.tools import Tool
     from .format import Format
+    from .samples import Call, Inferred, Sample
     from .shape_reader import ShapeReader
 
 #: A part of an xgrammar structural tag.
@@ -54,6 +53,10 @@ def refuse_gap(name: str, *texts: str) -> None:
 
 def check_pattern(name: str, pattern: str) -> None:
     """Raises where a format's own regular expression could take more than linear time."""
+    if not pattern:
+        return
+    from .backtracking import NotChecked, costly_repeat  # few formats have one
+
     try:
         slow = costly_repeat(pattern)
     except NotChecked:
@@ -81,6 +84,9 @@ class Shape:
     __slots__ = ()
     #: a call in one line, for people
     looks: ClassVar[str] = ""
+    #: its place where the calls in a text may be of any shape: the strictest are looked for first. JSON
+    #: between tags is a value there, and no call of the shapes behind them.
+    order: ClassVar[int] = 55
 
     def __init_subclass__(cls) -> None:
         for facet in FACETS:

@@ -63,7 +63,7 @@ class Triggers:
         ordered = sorted(dict.fromkeys(markers), key=lambda marker: -len(marker[1]))
         branches += [(kind, pattern_of(spelling)) for kind, spelling in ordered]
         branches += [("cut", rf"{begun}\Z") for begun in beginnings(spellings)]
-        branches += [("cut", _begun(spelling)) for _, spelling in ordered]
+        branches += [("cut", rf"{begun}\Z") for begun in beginnings(each for _, each in ordered)]
         cut_bare = _cut_bare_starts(format)
         bare, cut = f"{_but_markers(ordered)}(?:{shape.bare_start})", "|".join(cut_bare)
         if format.bare:
@@ -87,7 +87,7 @@ class ReasoningTriggers:
     def __init__(self, format: Format, style: ReasoningStyle | None, inline: bool) -> None:
         text = format.text_wrapper
         around = [*text.open, *text.close] if text else []
-        ends = [*style.close, *(text.open if text else ())] if style else []
+        ends = [*style.close, *around] if style else []
         answer = [*style.answer_open, *style.answer_close] if style else []
         self.in_prose: Final = Triggers(
             format,
@@ -99,9 +99,8 @@ class ReasoningTriggers:
                 *[(NOTE, spelling) for spelling in format.annotations],
             ],
         )
-        self.in_thoughts: Final = Triggers(
-            format, inline, [(THOUGHT, spelling) for spelling in ends]
-        )
+        self._in_thoughts: Triggers | None = None
+        self._of_thoughts: Final = (format, inline, [(THOUGHT, spelling) for spelling in ends])
         #: what ends thoughts; `lastindex` tells a marker (1) from the beginning of one
         self.end: Final = _first_marker(ends)
         #: an opener that comes although the prompt has opened the thoughts
@@ -116,8 +115,16 @@ class ReasoningTriggers:
         self.notes: Final = frozenset(format.annotations[::2])
         #: those of the markers around the answer that are never text
         self.always: Final = frozenset(around)
-        self._around: Final = tuple(text.open if text else ())
+        self._around: Final = tuple(around)
         self._ends: Final[dict[ReasoningStyle, re.Pattern[str]]] = {}
+
+    @property
+    def in_thoughts(self) -> Triggers:
+        """Compiled with the first thought: most formats' messages have none."""
+        if self._in_thoughts is None:
+            format, inline, ends = self._of_thoughts
+            self._in_thoughts = Triggers(format, inline, ends)
+        return self._in_thoughts
 
     def end_of(self, style: ReasoningStyle) -> re.Pattern[str]:
         """What ends thoughts in one of the styles that this one is made of."""
@@ -127,22 +134,19 @@ class ReasoningTriggers:
         return found
 
 
-def _begun(spelling: str) -> str:
-    """A pattern for the beginning of a marker at the end of the text."""
-    return cut_off([spelling]) or "(?!)"
-
-
 def _first_marker(spellings: Iterable[str]) -> re.Pattern[str]:
     """Finds the first of these markers, or the beginning of one at the end of the text."""
     ordered = sorted(set(spellings), key=lambda spelling: -len(spelling))
     whole = "|".join(map(pattern_of, ordered)) or "(?!)"
-    begun = "|".join(map(_begun, ordered)) or "(?!)"
+    begun = cut_off(ordered) or "(?!)"
     return re.compile(f"(?:{whole})()|(?:{begun})()")
 
 
 def _but_markers(markers: Sequence[tuple[str, str]]) -> str:
     """A pattern for a place where no marker stands, nor begins: `[THINK]` looks like a list at first."""
-    patterns = [f"{pattern_of(m)}|{_begun(m)}" for _, m in markers]
+    spellings = [spelling for _, spelling in markers]
+    begun = cut_off(spellings)
+    patterns = [*map(pattern_of, spellings), *([begun] if begun else [])]
     return f"(?!{'|'.join(patterns)})" if patterns else ""
 
 

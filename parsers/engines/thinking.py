@@ -17,7 +17,6 @@ from ..core.literals import pattern_of
 from ..core.reasoning import ReasoningStyle
 from ..errors import ToolwireError
 from ..formats import get_format, list_formats
-from ..formats.parser import text_only
 from ..formats.reasoning import channel_style, get_reasoning, list_reasoning
 
 #: What chat templates call the switch, and what its values mean.
@@ -40,6 +39,8 @@ def styles() -> dict[str, ReasoningStyle]:
 def text_format(name: str) -> Format:
     """What reads the thoughts of a style, and the text beside them, where nobody asks for calls."""
     in_channels = name in list_formats() and get_format(name).channels is not None
+    from ..formats.parser import text_only  # not needed to register
+
     return text_only(name if in_channels else "json")
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import TypeAlias
 
 from ..core.format import Format
 from ..core.literals import is_special
 from ..core.reasoning import ReasoningStyle
-from ..errors import ToolwireError
+from ..errors import ToolwireError, did_you_mean
 
 #: What callers ask for: none (None); the format's own style (True); a style, or its name; two markers.
 Reasoning: TypeAlias = "bool | str | ReasoningStyle | tuple[str, str] | list[str] | None"
@@ -101,8 +100,7 @@ def get_reasoning(name: str) -> ReasoningStyle:
     """The style of that name."""
     found = _styles.get(name)
     if found is None:
-        near = difflib.get_close_matches(name, list_reasoning(), n=3, cutoff=0.5)
-        hint = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
+        hint = did_you_mean(name, list_reasoning())
         raise ToolwireError(
             f"There is no style of reasoning named {name!r}. {hint}toolwire.list_reasoning() names "
             "them all."

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from functools import cache
 
 from ..core.format import Format
-from ..errors import ToolwireError
-from . import any_format, channelled, elements, json_bodies, keyed, named, python_like, tagged
+from ..errors import ToolwireError, did_you_mean
+from . import channelled, elements, json_bodies, keyed, named, python_like, tagged
 
 #: The formats that toolwire itself has.
 _BUILT_IN = tuple(
@@ -18,7 +17,7 @@ _BUILT_IN = tuple(
 )
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 #: What reads all marked formats at once: a format by its name, but none among the others.
-ANY = any_format.NAME
+ANY = "any"
 #: `toolwire_auto` chooses a format, and is none.
 _RESERVED = frozenset({"auto", ANY})
 _OWN = frozenset(spec.name for spec in _BUILT_IN)
@@ -66,7 +65,9 @@ def check_free(name: str) -> None:
 
 @cache
 def _any() -> Format:
-    return any_format.any_format(_formats.values())
+    from .any_format import any_format  # it looks into every format
+
+    return any_format(_formats.values())
 
 
 def list_formats(aliases: bool = False) -> list[str]:
@@ -85,8 +86,7 @@ def get_format(name: str) -> Format:
         raise ToolwireError(f"A format's name is a str, not {type(name).__name__}.")
     found = _any() if name == ANY else _formats.get(_aliases.get(name, name))
     if found is None:
-        near = difflib.get_close_matches(name, list_formats(aliases=True), n=3, cutoff=0.5)
-        hint = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
+        hint = did_you_mean(name, list_formats(aliases=True))
         raise ToolwireError(
             f"There is no format named {name!r}. {hint}toolwire.list_formats() names them all."
         )
@@ -97,7 +97,9 @@ def names_read(spec: Format) -> frozenset[str]:
     """The names of the formats whose calls are read in this one: its own, but for `any`."""
     if spec.name != ANY:
         return frozenset({spec.name})
-    return frozenset(name for name, each in _formats.items() if any_format.reads(spec, each))
+    from .any_format import reads
+
+    return frozenset(name for name, each in _formats.items() if reads(spec, each))
 
 
 for _spec in _BUILT_IN:

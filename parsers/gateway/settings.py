@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from ..errors import ToolwireError
 from ..formats.user_files import load_user_formats
-from ..openai.repair import read_repairs
+from ..openai.repairs import read_repairs
 from ..openai.stream_normalize import EMITS, MODES
 from .budget import MIB
 from .by_model import WAYS as TOOLS

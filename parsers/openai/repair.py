@@ -16,9 +16,8 @@ a value is known where it ends. Nothing is scanned twice, and every cut gives th
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from ..core.delimiters import Delimiters
@@ -26,32 +25,11 @@ from ..core.dialects import Dialect
 from ..core.loose import LooseReader
 from ..core.sinks import Pieces
 from ..core.window import Window
-from ..errors import ToolwireError
 from ..events import Arguments, CallEnd, CallStart, Event
 from ..schema.kinds import Kind, json_type
 from ..schema.nested import UNKNOWN, Place
 from ..schema.tools import Tool, read_tools
-
-REPAIRS = ("coerce", "names")
-#: Where the engines' plugins and the gateway are told.
-VARIABLE = "TOOLWIRE_REPAIR"
-
-
-def read_repairs(asked: str | Iterable[str] | None) -> frozenset[str]:
-    """The repairs that somebody asks for: their names, in a list or in one string with commas."""
-    names = asked.split(",") if isinstance(asked, str) else list(asked or ())
-    found = frozenset(name.strip() for name in names if name.strip())
-    for name in sorted(found.difference(REPAIRS)):
-        raise ToolwireError(f"There is no repair {name!r}: use {' or '.join(REPAIRS)}, or both.")
-    return found
-
-
-def environment_repairs(environment: Mapping[str, str] = os.environ) -> frozenset[str]:
-    """The repairs that the environment asks for."""
-    try:
-        return read_repairs(environment.get(VARIABLE))
-    except ToolwireError as error:
-        raise ToolwireError(f"{VARIABLE}: {error}") from None
+from .repairs import REPAIRS, read_repairs
 
 
 class Repair:

@@ -8,8 +8,6 @@ from typing import Any
 from ..core.format import Format
 from ..core.layout import Layout
 from ..core.shape import Piece
-from .grammar import json_object
-from .values import dumps
 
 
 class JsonArguments:
@@ -18,10 +16,16 @@ class JsonArguments:
     __slots__ = ()
 
     def write(self, arguments: Mapping[str, Any], layout: Layout) -> str:
+        from .values import dumps
+
         return dumps(arguments, layout.compact, layout.sorted_keys)
 
     def constrain(self, parameters: Any, format: Format) -> Piece:
+        from .grammar import json_object
+
         return json_object(parameters, format.written.sorted_keys)
 
     def any_arguments(self, format: Format) -> Piece | None:
+        from .grammar import json_object
+
         return json_object(None)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer
 from toolwire import list_formats
-from toolwire.cli import app, main
+from toolwire.cli import main, make_app
 
 from .running import COMMAND, environment, in_a_terminal, run
 
@@ -24,7 +24,7 @@ ESCAPE = "\x1b"
 CALL = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
 
 #: All commands, from the application itself: a new one is tested as soon as it is there.
-COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS: dict[str, Any] = typer.main.get_command(make_app()).commands  # type: ignore[attr-defined]
 
 
 def complaint(done: subprocess.CompletedProcess[str], code: int = 2) -> str:

@@ -131,9 +131,9 @@ def test_tools_that_are_refused_for_another_reason_stay_refused(
 
 
 def test_without_a_format_a_refusal_is_the_answer(
-    start_gateway: Callable[..., Server], upstream: Server
+    shared_gateway: Callable[..., Server], upstream: Server
 ) -> None:
-    plain = start_gateway()
+    plain = shared_gateway()
     with pytest.raises(openai.BadRequestError, match="does not support tools"):
         client_of(plain).chat.completions.create(
             messages=ASK, model="text+ollama+none", tools=TOOLS

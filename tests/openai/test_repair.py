@@ -21,7 +21,8 @@ from toolwire import (
 )
 from toolwire.openai import DeltaStream, accumulate
 from toolwire.openai.normalize import normalize_response
-from toolwire.openai.repair import REPAIRS, VARIABLE, Repair, environment_repairs, read_repairs
+from toolwire.openai.repair import Repair
+from toolwire.openai.repairs import REPAIRS, VARIABLE, environment_repairs, read_repairs
 from toolwire.openai.stream_normalize import ChatStream
 
 from ..core.generate import Conversation, conversations, soup, tools_for

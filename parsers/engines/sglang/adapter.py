@@ -29,7 +29,8 @@ from ...core.parser import EventParser
 from ...events import CallStart, Event
 from ...formats import get_format
 from ...openai.constrain import constrain_request, reading_format
-from ...openai.repair import Repair, environment_repairs
+from ...openai.repair import Repair
+from ...openai.repairs import environment_repairs
 from ...openai.request import read_choice, read_parts
 from ..capture import Record
 from .contract import find_contract

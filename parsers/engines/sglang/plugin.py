@@ -26,7 +26,7 @@ from typing import Any
 
 from ...errors import ToolwireError
 from ...models.releases import SGLANG
-from ...openai.repair import environment_repairs
+from ...openai.repairs import environment_repairs
 from ..names import overrides
 from ..versions import check_version, contract_changed, warn_of_rust
 

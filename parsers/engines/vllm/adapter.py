@@ -23,7 +23,8 @@ from ...formats.parser import text_only
 from ...openai.answers import CallIds, first_call
 from ...openai.constrain import constrain_request, reading_format
 from ...openai.message import Message, ToolCall, collect
-from ...openai.repair import Repair, environment_repairs
+from ...openai.repair import Repair
+from ...openai.repairs import environment_repairs
 from ...openai.request import Request, earlier_calls, read_parts
 from ..capture import Record
 from ..startup_checks import check_template, check_tokenizer, skipped

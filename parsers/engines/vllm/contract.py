@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...openai.request import Request
+if TYPE_CHECKING:
+    from ...openai.request import Request
 
 
 @dataclass(frozen=True, slots=True)

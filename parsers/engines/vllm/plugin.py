@@ -29,7 +29,7 @@ def register() -> None:
     from ...formats import ANY, list_formats
     from ...formats.user_files import load_user_formats
     from ...models.releases import VLLM
-    from ...openai.repair import environment_repairs
+    from ...openai.repairs import environment_repairs
     from ..names import overrides, vllm_kept, vllm_names
     from ..thinking import styles
     from ..versions import warn_of_rust

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import ToolwireError
-from ...openai.request import Request
 from .contract import Contract, Grammar, asked_form, asks_for_an_answer, nothing_more, shown
+
+if TYPE_CHECKING:
+    from ...openai.request import Request
 
 LEVEL = "TOOLWIRE_TOOL_STRICT_LEVEL"
 _LEVELS = ("auto", "function", "parameter")

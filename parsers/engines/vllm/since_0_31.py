@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import inspect
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...openai.request import Request
 from .contract import Contract, Grammar, as_asked, shown
+
+if TYPE_CHECKING:
+    from ...openai.request import Request
 
 
 def contract(tool_parser: Any, utils: Any) -> Contract | None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...core.format import Format
 from ...core.layout import Layout
 from ...core.shape import Piece, Shape, refuse_gap
-from ..grammar import text_up_to_end
 from ..json_calls import JsonCalls
-from .constrain import constrain
-from .infer import find, infer
-from .read import BareKeysReader
-from .write import written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ...core.samples import Call, Inferred, Sample
+    from ...schema.tools import Tool
+    from .read import BareKeysReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class BareKeys(Shape):
     """A prefix, a name, and an object with bare keys."""
 
     looks: ClassVar[str] = 'call:NAME{k:<|"|>v<|"|>,n:42}'
+    order: ClassVar[int] = 60
 
     quote: str
     prefix: str = "call:"
@@ -32,22 +34,41 @@ class BareKeys(Shape):
         refuse_gap("BareKeys.prefix", self.prefix)
 
     def read(self) -> BareKeysReader:
+        from .read import BareKeysReader
+
         return BareKeysReader(self)
 
     def write(self, arguments: Mapping[str, Any], layout: Layout) -> str:
+        from .write import written
+
         return written(arguments, self.quote, layout.sorted_keys)
 
     def example(self, layout: Layout) -> str:
+        from .write import written
+
         return written({"k": "v", "n": 42}, self.quote, layout.sorted_keys)
 
     def constrain(self, parameters: Any, format: Format) -> Piece:
+        from .constrain import constrain
+
         return constrain(parameters, self.quote, format.written)
 
     def any_arguments(self, format: Format) -> Piece:
+        from ..grammar import text_up_to_end
+
         return text_up_to_end(format)
 
-    infer = classmethod(infer)
-    find = staticmethod(find)
+    @classmethod
+    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
+        from .infer import infer
+
+        return infer(cls, samples)
+
+    @classmethod
+    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
+        from .infer import find
+
+        return find(text, tools)
 
     @property
     def inner_delimiters(self) -> tuple[str, ...]:

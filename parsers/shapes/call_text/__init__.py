@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ...core.shape import Shape
 from ..pythonic.arguments import PythonArguments
-from .infer import find, infer
-from .read import CallTextReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ...core.samples import Call, Inferred, Sample
+    from ...schema.tools import Tool
+    from .read import CallTextReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +21,24 @@ class CallText(PythonArguments, Shape):
     """`Name(args)` in plain text."""
 
     looks: ClassVar[str] = 'NAME(k="v", n=42) in plain text, with nothing around it'
+    order: ClassVar[int] = 80
 
     def read(self) -> CallTextReader:
+        from .read import CallTextReader
+
         return CallTextReader(self)
 
-    infer = classmethod(infer)
-    find = classmethod(find)
+    @classmethod
+    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
+        from .infer import infer
+
+        return infer(cls, samples)
+
+    @classmethod
+    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
+        from .infer import find
+
+        return find(cls, text, tools)
 
     @property
     def separators(self) -> str:

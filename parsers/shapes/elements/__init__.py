@@ -7,23 +7,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...core.format import Format
 from ...core.layout import Layout
 from ...core.literals import any_of
 from ...core.shape import Piece, Shape
 from ...errors import ToolwireError
-from ..grammar import text_up_to_end
 from ..json_calls import JsonCalls
-from .constrain import constrain
-from .find import find
-from .infer import infer
-from .read import ElementsReader
 from .types import ElementTypes
-from .write import written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ...core.samples import Call, Inferred, Sample
+    from ...schema.tools import Tool
+    from .read import ElementsReader
 
 __all__ = ["ElementTypes", "Elements"]
 
@@ -35,6 +35,7 @@ class Elements(Shape):
     """Elements for calls, parameters, and the parts of parameters."""
 
     looks: ClassVar[str] = '<do name="NAME"><K>V</K></do>'
+    order: ClassVar[int] = 20
 
     #: what a call's element is called; its name is the attribute `name`
     call: str
@@ -57,22 +58,41 @@ class Elements(Shape):
             raise ToolwireError("Elements.marker can't have white space in it.")
 
     def read(self) -> ElementsReader:
+        from .read import ElementsReader
+
         return ElementsReader(self)
 
     def write(self, arguments: Mapping[str, Any], layout: Layout) -> str:
+        from .write import written
+
         return written(self, arguments)
 
     def example(self, layout: Layout) -> str:
+        from .write import written
+
         return written(self, {"K": "V"})
 
     def constrain(self, parameters: Any, format: Format) -> Piece:
+        from .constrain import constrain
+
         return constrain(self, parameters, format)
 
     def any_arguments(self, format: Format) -> Piece:
+        from ..grammar import text_up_to_end
+
         return text_up_to_end(format)
 
-    infer = classmethod(infer)
-    find = classmethod(find)
+    @classmethod
+    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
+        from .infer import infer
+
+        return infer(cls, samples)
+
+    @classmethod
+    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
+        from .find import find
+
+        return find(cls, text, tools)
 
     @property
     def heads(self) -> tuple[str, ...]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...core.format import Format
 from ...core.layout import Layout
 from ...core.shape import NotExpressible, Piece, Shape
 from ..json_arguments import JsonArguments
 from ..values import dumps
-from .infer import find, infer
-from .read import JsonCallsReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ...core.samples import Call, Inferred, Sample
+    from ...schema.tools import Tool
+    from .read import JsonCallsReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,7 @@ class JsonCalls(JsonArguments, Shape):
     """Calls as JSON objects."""
 
     looks: ClassVar[str] = '{"name": "NAME", "arguments": {…}}'
+    order: ClassVar[int] = 10
 
     name_keys: tuple[str, ...] = ("name",)
     argument_keys: tuple[str, ...] = ("arguments", "parameters")
@@ -30,6 +35,8 @@ class JsonCalls(JsonArguments, Shape):
     no_call: tuple[str, ...] = ()
 
     def read(self) -> JsonCallsReader:
+        from .read import JsonCallsReader
+
         return JsonCallsReader(self)
 
     def write(self, arguments: Mapping[str, Any], layout: Layout) -> str:
@@ -47,8 +54,17 @@ class JsonCalls(JsonArguments, Shape):
     def any_arguments(self, format: Format) -> Piece | None:
         return None if self.python else JsonArguments.any_arguments(self, format)
 
-    infer = classmethod(infer)
-    find = staticmethod(find)
+    @classmethod
+    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
+        from .infer import infer
+
+        return infer(cls, samples)
+
+    @classmethod
+    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
+        from .infer import find
+
+        return find(text, tools)
 
     @property
     def bare_start(self) -> str:

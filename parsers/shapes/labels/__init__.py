@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ...core.shape import Shape, check_spellings, refuse_gap
 from ..json_arguments import JsonArguments
 from ..json_calls import JsonCalls
-from .infer import find, infer
-from .read import LabelsReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ...core.samples import Call, Inferred, Sample
+    from ...schema.tools import Tool
+    from .read import LabelsReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +22,7 @@ class Labels(JsonArguments, Shape):
     """Labelled lines."""
 
     looks: ClassVar[str] = "name: NAME, and a line arguments: {…}"
+    order: ClassVar[int] = 40
 
     name_label: str = "name"
     argument_labels: tuple[str, ...] = ("arguments", "parameters")
@@ -27,7 +33,18 @@ class Labels(JsonArguments, Shape):
         refuse_gap("Labels", self.name_label, *self.argument_labels)
 
     def read(self) -> LabelsReader:
+        from .read import LabelsReader
+
         return LabelsReader(self)
 
-    infer = classmethod(infer)
-    find = staticmethod(find)
+    @classmethod
+    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
+        from .infer import infer
+
+        return infer(cls, samples)
+
+    @classmethod
+    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
+        from .infer import find
+
+        return find(text, tools)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ...core.shape import Shape, check_pattern, check_spellings
 from ..json_arguments import JsonArguments
 from ..json_calls import JsonCalls
-from .infer import infer, named_objects
-from .read import NamedJsonReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ...core.samples import Call, Inferred, Sample
+    from ...schema.tools import Tool
+    from .read import NamedJsonReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +22,7 @@ class NamedJson(JsonArguments, Shape):
     """A name, perhaps an id, a separator, and the arguments."""
 
     looks: ClassVar[str] = "NAME[ARGS]{…}"
+    order: ClassVar[int] = 50
 
     #: what stands between name and arguments; a newline will do where this is empty
     separator: tuple[str, ...] = ()
@@ -35,10 +41,21 @@ class NamedJson(JsonArguments, Shape):
         check_pattern("NamedJson.header", self.header)
 
     def read(self) -> NamedJsonReader:
+        from .read import NamedJsonReader
+
         return NamedJsonReader(self)
 
-    infer = classmethod(infer)
-    find = staticmethod(named_objects)
+    @classmethod
+    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
+        from .infer import infer
+
+        return infer(cls, samples)
+
+    @classmethod
+    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
+        from .infer import named_objects
+
+        return named_objects(text, tools)
 
     @property
     def inner_delimiters(self) -> tuple[str, ...]:

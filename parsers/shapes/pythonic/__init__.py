@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ...core.shape import Shape
 from ..json_calls import JsonCalls
 from .arguments import PythonArguments
-from .infer import find, infer
-from .read import PythonicReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ...core.samples import Call, Inferred, Sample
+    from ...schema.tools import Tool
+    from .read import PythonicReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,14 +22,26 @@ class Pythonic(PythonArguments, Shape):
     """Calls as Python writes them."""
 
     looks: ClassVar[str] = '[NAME(k="v", n=42)]'
+    order: ClassVar[int] = 70
 
     drift: JsonCalls = field(default_factory=JsonCalls)
 
     def read(self) -> PythonicReader:
+        from .read import PythonicReader
+
         return PythonicReader(self)
 
-    infer = classmethod(infer)
-    find = classmethod(find)
+    @classmethod
+    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
+        from .infer import infer
+
+        return infer(cls, samples)
+
+    @classmethod
+    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
+        from .infer import find
+
+        return find(cls, text, tools)
 
     @property
     def separators(self) -> str:

@@ -8,8 +8,6 @@ from typing import Any
 from ...core.format import Format
 from ...core.layout import Layout
 from ...core.shape import Piece
-from .constrain import constrain
-from .write import written
 
 
 class PythonArguments:
@@ -18,12 +16,18 @@ class PythonArguments:
     __slots__ = ()
 
     def write(self, arguments: Mapping[str, Any], layout: Layout) -> str:
+        from .write import written
+
         return written(arguments, layout.python_words)
 
     def example(self, layout: Layout) -> str:
+        from .write import written
+
         return written({"k": "v", "n": 42}, layout.python_words)
 
     def constrain(self, parameters: Any, format: Format) -> Piece:
+        from .constrain import constrain
+
         return constrain(parameters, format.written)
 
     def any_arguments(self, format: Format) -> None:

@@ -6,22 +6,22 @@ NAME<arg_key>K</arg_key><arg_value>V</arg_value>
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...core.format import Format
 from ...core.layout import Layout
 from ...core.literals import any_of
 from ...core.shape import Piece, Shape
-from ..grammar import text_up_to_end
 from ..json_calls import JsonCalls
-from .constrain import constrain
-from .find import find
-from .infer import infer
-from .read import TagsReader
 from .tag import Tag
-from .write import written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ...core.samples import Call, Inferred, Sample
+    from ...schema.tools import Tool
+    from .read import TagsReader
 
 __all__ = ["Tag", "Tags"]
 
@@ -31,6 +31,7 @@ class Tags(Shape):
     """Tags for calls and parameters."""
 
     looks: ClassVar[str] = "<do=NAME><with=K>V</with></do>"
+    order: ClassVar[int] = 30
 
     call: Tag | None
     parameter: Tag
@@ -49,25 +50,44 @@ class Tags(Shape):
     cdata: bool = False
 
     def read(self) -> TagsReader:
+        from .read import TagsReader
+
         return TagsReader(self)
 
     def write(self, arguments: Mapping[str, Any], layout: Layout) -> str:
+        from .write import written
+
         return written(arguments, layout, self.parameter)
 
     def write_name(self, name: str) -> str:
         return self.call.written(name) if self.call else name
 
     def example(self, layout: Layout) -> str:
+        from .write import written
+
         return written({"K": "V"}, layout, self.parameter)
 
     def constrain(self, parameters: Any, format: Format) -> Piece:
+        from .constrain import constrain
+
         return constrain(parameters, format)
 
     def any_arguments(self, format: Format) -> Piece:
+        from ..grammar import text_up_to_end
+
         return text_up_to_end(format)
 
-    infer = classmethod(infer)
-    find = staticmethod(find)
+    @classmethod
+    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
+        from .infer import infer
+
+        return infer(cls, samples)
+
+    @classmethod
+    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
+        from .find import find
+
+        return find(text, tools)
 
     def with_value_lines(self, lines: bool) -> Tags:
         return replace(self, value_on_own_lines=lines)
