@@ -35,6 +35,8 @@ def engine_answer(asked: Json, model: Path | None) -> Json:
         return _absent(f"{NAMES[engine]} is not installed beside toolwire.")
     if not names:
         return _absent(f"{NAMES[engine]} has no parser of its own for {question.format}.")
+    if engine == "vllm" and model is None:
+        return _absent("vLLM's parsers need a tokenizer: start toolwire play with --model FOLDER.")
     try:
         if engine == "vllm":
             content, calls = _vllm(names[0], question, model)
@@ -50,8 +52,6 @@ def _absent(sentence: str) -> Json:
 
 
 def _vllm(name: str, question: Question, model: Path | None) -> tuple[Any, Sequence[Json]]:
-    if model is None:
-        raise ToolwireError("it needs a tokenizer: start toolwire play with --model FOLDER")
     from transformers import AutoTokenizer
     from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
     from vllm.tool_parsers import ToolParserManager
