@@ -47,7 +47,7 @@ function drawText(box, text, trace, step) {
 
 // What is read but not out after a step: its text and the reason.
 function heldAfter(text, trace, step) {
-  const { runs, steps, kinds, why } = trace, now = steps[step];
+  const { runs, steps, why } = trace, now = steps[step];
   if (now.held < now.to) return { text: text.slice(now.held, now.to), why: why[now.why] ?? "" };
   let end = text.length;
   for (let i = runs.length - 3; i >= 0 && end > now.to - 2000; end = runs[i], i -= 3) {
@@ -117,7 +117,7 @@ function graph(times) {
     const bar = document.createElementNS(space, "rect"), height = Math.max(1, 46 * wait / most);
     const all = { x: i * width, y: 48 - height, width: Math.max(.5, width * .8), height };
     for (const [key, value] of Object.entries(all)) bar.setAttribute(key, value.toFixed(2));
-    if (wait > 5 * usual) bar.setAttribute("class", "slow");
+    if (wait > 5 * usual && wait > most / 3) bar.setAttribute("class", "slow");
     svg.append(bar);
   });
   return svg;
