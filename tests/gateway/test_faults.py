@@ -301,7 +301,10 @@ def test_killed_again_and_again_under_load() -> None:
 
     async def load() -> dict[str, int]:
         ends: dict[str, int] = {}
-        async with httpx2.AsyncClient(base_url=gateway.url, timeout=PATIENCE) as client:
+        # A connection that waits for long, on a busy machine, may be closed while it is used again.
+        limits = httpx2.Limits(max_keepalive_connections=0)
+        given: Any = {"base_url": gateway.url, "timeout": PATIENCE, "limits": limits}
+        async with httpx2.AsyncClient(**given) as client:
 
             async def visitor() -> None:
                 while not stop.is_set():

@@ -200,6 +200,32 @@ def test_a_required_call_is_asked_for_once_more(
 
 
 @pytest.mark.parametrize("stream", [False, True])
+def test_the_same_for_responses_and_messages(
+    insisting: Server, upstream: Server, stream: bool
+) -> None:
+    model = f"reminded+responses+{stream}"
+    request: Any = {"model": model, "input": "1+1?", "tools": FLAT_TOOLS, "tool_choice": "required"}
+    client = client_of(insisting)
+    if stream:
+        with client.responses.stream(**request) as streamed:
+            answer = streamed.get_final_response()
+    else:
+        answer = client.responses.create(**request)
+    assert [item.name for item in answer.output if item.type == "function_call"] == ["add"]
+    assert answer.output_text == "Let me look."
+    assert len(asked_of(upstream, model)) == 2
+    model = f"reminded+messages+{stream}"
+    asked: Any = {"model": model, "tool_choice": {"type": "any"}, **ASKED}
+    if stream:
+        with claude(insisting).messages.stream(**asked) as spoken:
+            message = spoken.get_final_message()
+    else:
+        message = claude(insisting).messages.create(**asked)
+    assert parts(message.content) == ("", "Let me look.", [("add", ADD)])
+    assert len(asked_of(upstream, model)) == 2
+
+
+@pytest.mark.parametrize("stream", [False, True])
 def test_who_does_not_obey_twice_is_passed_on(insisting: Server, stream: bool) -> None:
     request = ask("plain", tool_choice="required", stream=stream)
     answer = httpx2.post(f"{insisting.url}/v1/chat/completions", json=request, timeout=PATIENCE)
