@@ -14,7 +14,7 @@ def play(
     capture: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[CAPTURE]",
+            metavar="CAPTURE",
             help="A captured exchange: of the gateway's debug page, or of an engine (TOOLWIRE_CAPTURE).",
         ),
     ] = None,
