@@ -37,13 +37,14 @@ INTERPRETED = {
     "reasoning.py",
     "samples.py",
     "shape.py",
-    # What no token passes through: a shape's data, and its other facets.
+    # What no token passes through: a shape's data and its other facets, and who looks on.
     "arguments.py",
     "constrain.py",
     "find.py",
     "infer.py",
     "tag.py",
     "types.py",
+    "watch.py",
     "write.py",
 }
 WISH = os.environ.get("TOOLWIRE_COMPILE", "")
