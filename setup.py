@@ -21,13 +21,7 @@ COMPILED = (
     "events.py",
     "schema/*.py",
     "core/*.py",
-    "shapes/*/read.py",
-    "shapes/call_text/repeats.py",
-    "shapes/elements/chain.py",
-    "shapes/elements/frames.py",
-    "shapes/elements/markup.py",
-    "shapes/tags/opening_tags.py",
-    "shapes/tags/parameters.py",
+    "shapes/*/*.py",
     "engines/model_construct.py",
     "engines/*/messages.py",
     "engines/*/results.py",
@@ -43,6 +37,14 @@ INTERPRETED = {
     "reasoning.py",
     "samples.py",
     "shape.py",
+    # What no token passes through: a shape's data, and its other facets.
+    "arguments.py",
+    "constrain.py",
+    "find.py",
+    "infer.py",
+    "tag.py",
+    "types.py",
+    "write.py",
 }
 WISH = os.environ.get("TOOLWIRE_COMPILE", "")
 

@@ -1,18 +1,17 @@
-"""How much the gateway costs: many streams at once, beside a plain pass-through proxy and LiteLLM's.
+"""What the gateway costs: many streams at once, beside a plain pass-through proxy and LiteLLM's proxy.
 
-    python benchmarks/gateway.py                       1, 50, 200 and 500 streams, 60 seconds each
-    python benchmarks/gateway.py --streams 50 --seconds 5
-    python benchmarks/gateway.py --interval 0 --workers 4   as fast as it goes, also with 4 workers
-    python benchmarks/gateway.py --litellm .venvs/litellm   … and LiteLLM's, from that environment
+    .venvs/dev/bin/python benchmarks/gateway.py --json FILE [--quick]
+    … --streams 50 --seconds 5 --rounds 3      one size
+    … --litellm .venvs/litellm                 LiteLLM's, from that environment
+    … --before OLD_CHECKOUT                    and the gateway of another commit
 
 An upstream writes the time into every chunk, a client compares it with its own clock, and between
 the two stands nothing (`direct`), a proxy that only passes bytes on (`plain`), or the gateway, without a
-format and with one. The proxies are one process with one busy thread each, so one core at most (`--pin`
-ties them to it). The ways take turns (`--rounds`), so that a busy machine is busy for all of them. What
-counts is the CPU time of a chunk, as a ratio to the plain proxy's: a busy machine does not change it
-much. What a proxy adds to a chunk's latency is its latency minus the direct one. Every stream ends with
-a tool call in pieces; whatever did not arrive once, in order and whole is an error. The table goes to
-stdout; JSON and a plot go to `benchmarks/report/`.
+format and with one. `paced` streams have a token now and then, as a model writes them; others come as
+fast as they go. The ways take turns, so that a busy machine is busy for all of them. What counts is the
+CPU time of a chunk, the least of all rounds, as a ratio to the plain proxy's: a busy machine does not
+change that much. Every stream ends with a tool call in pieces; whatever did not arrive once, in order
+and whole is an error.
 """
 
 from __future__ import annotations
@@ -20,144 +19,36 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import re
-import socket
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-REPORT = Path(__file__).parent / "report"
-ARGUMENTS = json.dumps({"a": 1, "text": "x" * 60})
-CHUNKS = 20
-WAYS = ("plain", "gateway", "gateway+format", "workers", "litellm")
+import part
+from gateway_servers import ARGUMENTS, CHUNKS, Way, cpu_of, memory_of, start
+
+STREAMS = (1, 50, 200, 500)
+QUICK_STREAMS = (1, 50)
+UNPACED = 50  # streams at once
+#: At most this many times the plain proxy's CPU time of a chunk; and what workers must carry of one.
+PACED_MOST = {"gateway": 1.3, "gateway+format": 1.5}
+UNPACED_MOST = {"gateway+format": 2.0}
+WORKERS_LEAST = 1.7
+FLAT = 1.25  # memory at the end, by that after a third
+
 REQUEST = {
     "model": "m",
     "stream": True,
-    "messages": [{"role": "user", "content": "?"}],
     "tools": [{"type": "function", "function": {"name": "add"}}],
 }
 
 
-# The servers
-
-
-async def upstream(port: int, interval: float) -> None:
-    """Answers every request with timed chunks and one call."""
-
-    def chunk(delta: Any, reason: str | None = None) -> bytes:
-        choice = {"index": 0, "delta": delta, "finish_reason": reason}
-        body = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-        data = b"data: " + json.dumps(body | {"choices": [choice]}).encode() + b"\n\n"
-        return b"%x\r\n%s\r\n" % (len(data), data)
-
-    def call_pieces() -> list[bytes]:
-        first = {"index": 0, "id": "c1", "type": "function"}
-        entries: list[Any] = [first | {"function": {"name": "add", "arguments": ""}}]
-        for i in range(0, len(ARGUMENTS), 8):
-            entries.append({"index": 0, "function": {"arguments": ARGUMENTS[i : i + 8]}})
-        return [chunk({"tool_calls": [entry]}) for entry in entries]
-
-    ending = [*call_pieces(), chunk({}, "stop"), b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n"]
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while True:
-            try:
-                head = await reader.readuntil(b"\r\n\r\n")
-            except (asyncio.IncompleteReadError, ConnectionError):
-                break
-            length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
-            await reader.readexactly(int(length[1]) if length else 0)
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n")
-            writer.write(b"Transfer-Encoding: chunked\r\n\r\n")
-            for i in range(CHUNKS):
-                writer.write(chunk({"content": f"#{i} {time.monotonic_ns()}#"}))
-                await writer.drain()
-                await asyncio.sleep(interval)
-            for piece in ending:
-                writer.write(piece)
-            await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", port, backlog=4096)
-    await server.serve_forever()
-
-
-def plain_app(upstream_url: str) -> Any:
-    """A proxy that only passes bytes on, with the same libraries."""
-    import httpx2
-    from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import StreamingResponse
-    from starlette.routing import Route
-
-    limits = httpx2.Limits(max_connections=2000, max_keepalive_connections=2000)
-    client = httpx2.AsyncClient(timeout=60, limits=limits, trust_env=False)
-
-    async def proxy(request: Request) -> StreamingResponse:
-        asked = client.build_request("POST", upstream_url, content=await request.body())
-        answer = await client.send(asked, stream=True)
-
-        async def body() -> AsyncIterator[bytes]:
-            try:
-                async for piece in answer.aiter_raw():
-                    yield piece
-            finally:
-                await answer.aclose()
-
-        return StreamingResponse(body(), media_type="text/event-stream")
-
-    return Starlette(routes=[Route("/v1/chat/completions", proxy, methods=["POST"])])
-
-
-def serve(kind: str, port: int, upstream_port: int, interval: float, workers: int) -> None:
-    if kind == "upstream":
-        asyncio.run(upstream(port, interval))
-        return
-    base = f"http://127.0.0.1:{upstream_port}/v1"
-    if kind == "plain":
-        import uvicorn
-
-        app = plain_app(f"{base}/chat/completions")
-        uvicorn.run(app, port=port, log_level="error", access_log=False, backlog=4096)
-        return
-    from toolwire.gateway.serve import serve as serve_gateway
-    from toolwire.gateway.settings import GatewaySettings
-
-    said = {"upstream": [base], "port": str(port), "max_connections": "5000"}
-    if kind == "gateway+format":
-        said["format"] = "hermes"
-    if kind == "workers":
-        said["workers"] = str(workers)
-    serve_gateway(GatewaySettings.read(said, {}))
-
-
-#: Without this, LiteLLM's proxy does not start without a key.
-_NO_KEY = "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY"
-#: What it is told.
-_LITELLM = """
-model_list:
-  - model_name: m
-    litellm_params: {{model: openai/m, api_base: "http://127.0.0.1:{port}/v1", api_key: none}}
-litellm_settings: {{telemetry: false, num_retries: 0}}
-"""
-
-
-def litellm_command(folder: Path, port: int, upstream_port: int) -> list[str]:
-    """LiteLLM's proxy, from a virtual environment of its own: it pins much that others need newer."""
-    config = Path(tempfile.mkdtemp(prefix="litellm-")) / "config.yaml"
-    config.write_text(_LITELLM.format(port=upstream_port))
-    program = str(folder / "bin" / "litellm")
-    return [program, "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
-
-
-# The client
+def interval_of(streams: int) -> float:
+    """Seconds between two chunks: some hundred chunks a second in all, for few streams and many."""
+    return min(0.5, max(0.02, streams / 400))
 
 
 @dataclass
@@ -168,19 +59,22 @@ class Result:
     streams: int = 0
     errors: list[str] = field(default_factory=list)
     memory: list[int] = field(default_factory=list)
-    cpu_seconds: float = 0.0
+    cpu: list[float] = field(default_factory=list)  # seconds of a chunk, in each round
+    rates: list[float] = field(default_factory=list)  # chunks a second, in each round
 
 
 _TIMED = re.compile(rb"#(\d+) (\d+)#")
 _CALL = re.compile(rb'"arguments": ?"((?:[^"\\]|\\.)*)"')
 
 
-async def one_stream(port: int, result: Result) -> None:
-    body = json.dumps(REQUEST).encode()
+async def one_stream(port: int, interval: float, result: Result) -> None:
+    asked = REQUEST | {"messages": [{"role": "user", "content": str(interval)}]}
+    body = json.dumps(asked).encode()
     head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
-        writer.write(head.encode() + b"Connection: close\r\n\r\n" + body)
+        kind = b"Content-Type: application/json\r\n"
+        writer.write(head.encode() + kind + b"Connection: close\r\n\r\n" + body)
         seen, tail, everything = 0, b"", bytearray()
         while piece := await reader.read(65536):
             now = time.monotonic_ns()
@@ -212,180 +106,236 @@ def check_end(everything: bytes, seen: int, result: Result) -> None:
         result.errors.append("the call is not whole")
 
 
-async def visit(port: int, streams: int, seconds: float, pid: int, result: Result) -> None:
+async def visit(way: Way, streams: int, interval: float, seconds: float, result: Result) -> None:
     """Keep `streams` streams open for `seconds`."""
-    stop = time.monotonic() + seconds
-    started = cpu_of(pid)
+    began = time.monotonic()
+    stop = began + seconds
+    started, before = cpu_of(way.pid), len(result.latencies)
 
     async def visitor(number: int) -> None:
-        await asyncio.sleep(2 * number / streams)  # not all at the same moment
+        await asyncio.sleep(min(2.0, seconds / 4) * number / streams)  # not all at the same moment
         while time.monotonic() < stop:
             try:
-                await one_stream(port, result)
+                await one_stream(way.port, interval, result)
             except OSError as error:
                 result.errors.append(repr(error))
 
     async def watch() -> None:
         while time.monotonic() < stop:
-            result.memory.append(memory_of(pid))
-            await asyncio.sleep(1)
+            result.memory.append(memory_of(way.pid))
+            await asyncio.sleep(seconds / 10)
 
     await asyncio.gather(watch(), *(visitor(i) for i in range(streams)))
-    result.cpu_seconds += cpu_of(pid) - started
+    chunks = max(1, len(result.latencies) - before)
+    result.cpu.append((cpu_of(way.pid) - started) / chunks)
+    result.rates.append(chunks / (time.monotonic() - began))
 
 
-def memory_of(pid: int) -> int:
-    text = Path(f"/proc/{pid}/status").read_text()
-    found = re.search(r"VmRSS:\s+(\d+)", text)
-    return int(found[1]) * 1024 if found else 0
+@dataclass(frozen=True)
+class Measured:
+    """One size of load: what each way gave."""
 
+    streams: int
+    paced: bool
+    results: dict[str, Result]
 
-def cpu_of(pid: int) -> float:
-    """The seconds of a process and of those that it has started."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    return own + sum(cpu_of(int(child)) for child in children)
+    @property
+    def title(self) -> str:
+        return f"{self.streams}, {'paced' if self.paced else 'unpaced'}"
 
+    def times(self, name: str) -> float:
+        """The CPU time of a chunk, by the plain proxy's."""
+        return min(self.results[name].cpu) / min(self.results["plain"].cpu)
 
-def start(
-    kind: str, upstream_port: int, core: int | None, options: argparse.Namespace
-) -> tuple[Any, int]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-    command = [sys.executable, __file__, "--serve", kind, "--port", str(port)]
-    command += ["--upstream-port", str(upstream_port), "--interval", str(options.interval)]
-    command += ["--workers", str(options.workers)]
-    if kind == "litellm":
-        command = litellm_command(options.litellm, port, upstream_port)
-    quiet = subprocess.DEVNULL  # a line for each request is written, and nobody reads it here
-    environment = os.environ | {_NO_KEY: "true"}
-    process = subprocess.Popen(command, stdout=quiet, stderr=quiet, env=environment)
-    if core is not None:
-        os.sched_setaffinity(process.pid, {core})
-    while True:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return process, port
-        if process.poll() is not None:
-            raise SystemExit(f"{kind} did not start")
-        time.sleep(0.05)
-
-
-# The report
-
-
-def summary(name: str, size: int, results: dict[str, Result], seconds: float) -> dict[str, Any]:
-    result = results[name]
-    direct = statistics.median(results["direct"].latencies)
-    ordered = sorted(result.latencies)
-    settled = result.memory[len(result.memory) // 3 :]
-    cost = cpu_of_chunk(result)
-    return {
-        "at_once": size,
-        "way": name,
-        "streams": result.streams,
-        "chunks": len(ordered),
-        "errors": len(result.errors),
-        "median_ms": round(statistics.median(ordered), 3),
-        "p99_ms": round(ordered[int(len(ordered) * 0.99)], 3),
-        "added_median_ms": round(statistics.median(ordered) - direct, 3),
-        "memory_mib": [round(settled[0] / 2**20, 1), round(settled[-1] / 2**20, 1)],
-        "chunks_a_second": round(len(ordered) / seconds),
-        "cpu_us_a_chunk": round(cost * 1e6, 1),
-        "cpu_to_plain": round(cost / cpu_of_chunk(results["plain"]), 2),
-    }
-
-
-def cpu_of_chunk(result: Result) -> float:
-    return result.cpu_seconds / max(1, len(result.latencies))
-
-
-def plot(results: dict[str, Result], file: Path) -> None:
-    import matplotlib.pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4))
-    for name, result in results.items():
+    def row(self, name: str) -> list[part.Cell]:
+        result = self.results[name]
         ordered = sorted(result.latencies)
-        left.plot(ordered, [i / len(ordered) for i in range(len(ordered))], label=name)
-        right.plot([size / 2**20 for size in result.memory], label=name)
-    left.set(xscale="log", xlabel="latency of a chunk (ms)", ylabel="share of chunks")
-    right.set(xlabel="seconds", ylabel="memory of the process (MiB)")
-    left.legend()
-    right.legend()
-    figure.tight_layout()
-    figure.savefig(file, dpi=120)
+        direct = statistics.median(self.results["direct"].latencies)
+        began, ended = settled(result.memory)
+        return [
+            self.title,
+            name,
+            result.streams,
+            len(result.errors),
+            round(min(result.cpu) * 1e6, 1),
+            round(self.times(name), 2),
+            round(statistics.median(ordered) - direct, 2),
+            round(ordered[int(len(ordered) * 0.99)] - direct, 2),
+            round(max(result.rates)),
+            f"{began / 2**20:.0f} → {ended / 2**20:.0f}",
+        ]
+
+    def wrong(self) -> list[str]:
+        """What does not hold."""
+        found = [
+            f"{self.title}, {name}: {result.errors.count(error)} × {error}."
+            for name, result in self.results.items()
+            for error in sorted(set(result.errors))
+        ]
+        for name, most in (PACED_MOST if self.paced else UNPACED_MOST).items():
+            if self.times(name) > most:
+                found.append(f"{self.title}, {name}: {self.times(name):.2f} times the plain proxy.")
+        for name in ("gateway", "gateway+format"):
+            began, ended = settled(self.results[name].memory)
+            if ended > began * FLAT:
+                found.append(f"{self.title}, {name}: the memory grows.")
+        return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--streams", type=int, nargs="+", default=[1, 50, 200, 500])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--litellm", type=Path, help="an environment with litellm[proxy]")
-    parser.add_argument("--workers", type=int, default=1, help="also a gateway with so many")
-    parser.add_argument("--interval", type=float, default=0.5, help="between a stream's chunks")
-    parser.add_argument("--rounds", type=int, default=1, help="how often the ways take turns")
-    parser.add_argument("--pin", action="store_true", help="the proxies on a core of their own")
-    parser.add_argument("--report", type=Path, default=REPORT, help="the folder for the results")
-    parser.add_argument("--no-plot", action="store_true")
-    parser.add_argument("--serve", choices=["upstream", *WAYS])
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--upstream-port", type=int, default=0)
-    options = parser.parse_args()
-    if options.serve:
-        asked = (options.port, options.upstream_port, options.interval, options.workers)
-        serve(options.serve, *asked)
-        return
-    ways: list[tuple[str, Any, int]] = []
-    sizes: dict[int, dict[str, Result]] = {}
-    try:
-        start_all(ways, options)
-        for size in options.streams:
-            results = sizes[size] = {name: Result() for name, _, _ in ways}
-            for _ in range(options.rounds):
-                for name, process, port in ways:
-                    asyncio.run(visit(port, size, options.seconds, process.pid, results[name]))
-    finally:
-        for _, process, _ in ways:
-            process.terminate()
-    report(sizes, options)
+def settled(memory: Sequence[int]) -> tuple[int, int]:
+    """After a third of the time, and at the end."""
+    return memory[len(memory) // 3], memory[-1]
 
 
-def start_all(ways: list[tuple[str, Any, int]], options: argparse.Namespace) -> None:
-    first, last = None, None
-    if options.pin:
-        first, *_, last = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, {last})
-    ways.append(("direct", *start("upstream", 0, last, options)))
-    source = ways[0][2]
-    names = ["plain", "gateway", "gateway+format"]
-    names += ["workers"] if options.workers > 1 else []
-    names += ["litellm"] if options.litellm else []
-    for name in names:
-        ways.append((name, *start(name, source, first, options)))
+COLUMNS = (
+    "streams",
+    "way",
+    "ended",
+    "errors",
+    "CPU µs a chunk",
+    "by plain",
+    "added ms, median",
+    "added ms, p99",
+    "chunks a second",
+    "MB",
+)
 
 
-def report(sizes: dict[int, dict[str, Result]], options: argparse.Namespace) -> None:
-    seconds = options.seconds * options.rounds
-    rows = [
-        summary(name, size, results, seconds) for size, results in sizes.items() for name in results
+class Measuring:
+    """The ways that run, and what was measured of them."""
+
+    def __init__(self, asked: argparse.Namespace) -> None:
+        self.seconds, self.rounds = asked.seconds, asked.rounds
+        self.found: list[Measured] = []
+        self.workers: float | None = None  # what four carry, by what one does
+        self.ways = [start("upstream", 0)]
+        source = self.ways[0].port
+        self.ways += [start(name, source) for name in ("plain", "gateway", "gateway+format")]
+        if asked.litellm:
+            self.ways.append(start("litellm", source, asked.litellm))
+        if asked.before:
+            self.ways.append(start("before", source, asked.before))
+        self.several = start("4 workers", source)
+
+    def close(self) -> None:
+        for way in (*self.ways, self.several):
+            way.process.terminate()
+
+    def measure(self, streams: int, paced: bool = True) -> None:
+        results = {"direct" if w.name == "upstream" else w.name: Result() for w in self.ways}
+        interval = interval_of(streams) if paced else 0.0
+        for number in range(self.rounds):
+            for way, result in zip(self.ways, results.values(), strict=True):
+                part.progress(f"{streams} streams, {way.name}, {number + 1} of {self.rounds}")
+                asyncio.run(visit(way, streams, interval, self.seconds, result))
+        self.found.append(Measured(streams, paced, results))
+
+    def measure_workers(self) -> None:
+        """As fast as they go: what one and four carry, the most of all rounds."""
+        one, four = Result(), Result()
+        (single,) = (way for way in self.ways if way.name == "gateway")
+        for _ in range(self.rounds):
+            for way, result in ((single, one), (self.several, four)):
+                asyncio.run(visit(way, UNPACED, 0.0, self.seconds, result))
+        self.workers = max(four.rates) / max(one.rates)
+
+
+def as_part(measuring: Measuring, started: str, seconds: float) -> part.Part:
+    found, carried = measuring.found, measuring.workers
+    wrong = [sentence for measured in found for sentence in measured.wrong()]
+    ratios = {
+        f"gateway {m.title} {name}": part.Ratio(
+            round(m.times(name), 2),
+            f"{m.title}, {name}: a chunk costs {m.times(name):.2f} times the plain proxy's CPU time.",
+        )
+        for m in found
+        for name in m.results
+        if name not in ("direct", "plain")
+    }
+    if carried is not None:
+        said = f"Four workers carry {carried:.2f} times what one does."
+        ratios["gateway workers"] = part.Ratio(round(carried, 2), said)
+        if carried < WORKERS_LEAST:
+            wrong.append(said)
+    return part.Part(
+        part="gateway",
+        title="What the gateway costs",
+        about=" ".join((__doc__ or "").split("\n\n")[2].split()),
+        command=part.command(),
+        started=started,
+        seconds=seconds,
+        versions=part.versions("toolwire", "uvicorn", "httpx2"),
+        machine=part.machine(),
+        tables=[
+            part.Table(
+                "Streams through each way",
+                COLUMNS,
+                [m.row(name) for m in found for name in m.results],
+                "CPU time: the least of all rounds. Memory: after a third of the time, and at its end.",
+            )
+        ],
+        plots=[plot(found)],
+        wrong=wrong,
+        ratios=ratios,
+        data=[{"streams": m.streams, "paced": m.paced, "ways": list(m.results)} for m in found],
+    )
+
+
+def plot(found: Sequence[Measured]) -> part.Plot:
+    kinds: dict[str, part.Kind] = {"plain": "floor", "litellm": "theirs"}
+    names = [name for name in found[0].results if name != "direct"]
+    series = [
+        part.Series(
+            name,
+            kinds.get(name, "ours"),
+            [m.title for m in found],
+            [round(min(m.results[name].cpu) * 1e6, 1) for m in found],
+        )
+        for name in names
     ]
-    columns = list(rows[0])
-    widths = [max(len(c), *(len(str(row[c])) for row in rows)) for c in columns]
-    for row in ({c: c for c in columns}, *rows):
-        print("  ".join(str(row[c]).rjust(w) for c, w in zip(columns, widths, strict=True)))
-    for size, results in sizes.items():
-        for name, result in results.items():
-            for error in sorted(set(result.errors)):
-                print(f"{size} × {name}: {result.errors.count(error)} × {error}")
-    options.report.mkdir(exist_ok=True)
-    kept = ("streams", "seconds", "interval", "rounds", "pin", "workers")
-    data = {"setup": {k: vars(options)[k] for k in kept}, "ways": rows}
-    (options.report / "gateway.json").write_text(json.dumps(data, indent=2) + "\n")
-    if not options.no_plot:
-        plot(sizes[max(sizes)], options.report / "gateway.png")
+    title = "CPU time of a chunk, by streams at once"
+    return part.Plot("gateway_cpu", title, "bars", "streams", "µs", series, y_log=True)
+
+
+def show(found: part.Part) -> None:
+    """The table, for whoever runs this part alone."""
+    rows = [found.tables[0].columns, *found.tables[0].rows]
+    widths = [max(len(str(cell)) for cell in column) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(str(cell).rjust(width) for cell, width in zip(row, widths, strict=True)))
+    for sentence in (*(ratio.text for ratio in found.ratios.values()), *found.wrong):
+        print(sentence)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", required=True)
+    parser.add_argument("--quick", action="store_true", help="fewer streams, for a shorter time")
+    parser.add_argument("--streams", type=int, nargs="+", help="at once")
+    parser.add_argument("--seconds", type=float, help="of each way in each round")
+    parser.add_argument("--rounds", type=int, help="how often the ways take turns")
+    parser.add_argument("--litellm", type=Path, help="an environment with litellm[proxy]")
+    parser.add_argument("--before", type=Path, help="a checkout of another commit")
+    asked = parser.parse_args()
+    asked.seconds = asked.seconds or (2.0 if asked.quick else 6.0)
+    asked.rounds = asked.rounds or (1 if asked.quick else 3)
+    started, clock = part.now(), time.perf_counter()
+    measuring = Measuring(asked)
+    try:
+        for streams in asked.streams or (QUICK_STREAMS if asked.quick else STREAMS):
+            measuring.measure(streams)
+        measuring.measure(UNPACED, paced=False)
+        measuring.measure_workers()
+    finally:
+        measuring.close()
+    part.progress_done()
+    found = as_part(measuring, started, time.perf_counter() - clock)
+    part.write(asked.json, found)
+    show(found)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

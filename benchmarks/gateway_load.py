@@ -12,6 +12,7 @@
 | vanish | 300 clients leave in mid-stream | no stream stays open |
 | open_calls | 20,000 calls open at once in one stream | a call for each, or an error event |
 | deltas | 1 GB of one call's arguments, in pieces | it passes, or ends with an error event |
+| silence | a call that takes 60 seconds; clients give up after 20 without a byte | none does |
 | half_open | 5,000 connections with half a request | new clients are served once they had their time |
 
 For each, the memory of the gateway before and at its most, and its CPU seconds. The exit code is 1 where
@@ -34,7 +35,8 @@ from typing import Any
 import httpx2
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from benchmarks.gateway import cpu_of, memory_of
+from gateway_servers import cpu_of, memory_of
+
 from tests.gateway.conftest import Server, gateway_server, upstream_server
 from tests.gateway.support_gateway import ask, ask_for, call_event, chat_event, metric
 
@@ -166,6 +168,29 @@ class Load:
         got = await gathered(3, 3, lambda _: self.streamed(ask("x+endless", stream=True)))
         return got, set(got) == {"error event"}
 
+    async def silence(self) -> tuple[Outcomes, bool]:
+        """With `--keep-alive` as it is by default: the call stops in the middle, or comes late."""
+        seconds = 60 * self.scale
+        ended = (call_event("1}", None), chat_event({}, "tool_calls"), DONE)
+        held = ask_for(call_event('{"a": '), seconds, *ended, stream=True)
+        late = ask_for(call_event('{"a": '), *ended, head=seconds, stream=True)
+        gateway = await asyncio.to_thread(gateway_server(self.upstream).start)
+        patience = httpx2.Timeout(20, connect=60)
+
+        async def wait(asked: Any) -> str:
+            try:
+                async with httpx2.AsyncClient(timeout=patience, trust_env=False) as client:
+                    answer = await client.post(f"{gateway.url}{CHAT}", json=asked)
+            except httpx2.TransportError as error:
+                return type(error).__name__
+            return end_of(answer.content)
+
+        try:
+            got = Counter(await asyncio.gather(*map(wait, [held, late] * 5)))
+        finally:
+            gateway.kill()
+        return got, set(got) == {"whole"}
+
     async def half_open(self) -> tuple[Outcomes, bool]:
         head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n"
 
@@ -218,7 +243,16 @@ async def run(names: list[str], scale: float) -> bool:
 
 
 def main() -> int:
-    loads = ["requests", "streams", "kills", "vanish", "open_calls", "deltas", "half_open"]
+    loads = [
+        "requests",
+        "streams",
+        "kills",
+        "vanish",
+        "open_calls",
+        "deltas",
+        "silence",
+        "half_open",
+    ]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--only", nargs="+", choices=loads, default=loads)
     parser.add_argument("--scale", type=float, default=1.0)

@@ -186,6 +186,10 @@ def costs(
     """What each subject needs for its format's answer, `group` tokens in a step; by label."""
     steps = {name: answer.grouped(group) for name, answer in answers.items()}
     found = {s.label: Cost(len(answers[s.format].steps)) for s in subjects}
+    # What the engine made at its start stays: looking through it again for each stream takes far longer
+    # than what is measured.
+    gc.collect()
+    gc.freeze()
     for _ in range(rounds_for(max(map(len, steps.values())))):
         for subject in subjects:
             cost = found[subject.label]
@@ -196,6 +200,7 @@ def costs(
             gc.collect()
             spent, cost.estimated = read_all(stream, steps[subject.format], box)
             cost.rounds.append(spent)
+    gc.unfreeze()
     return found
 
 

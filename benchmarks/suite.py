@@ -22,7 +22,7 @@ import render
 import workers
 from workloads import ROOT
 
-PARTS = ("start", "tools", "parsers", "correctness", "neighbours", "serve", "batch")
+PARTS = ("start", "tools", "parsers", "correctness", "neighbours", "serve", "batch", "gateway")
 #: The engines whose environments a part needs.
 ENGINES = {
     "start": ("vllm",),
@@ -32,9 +32,10 @@ ENGINES = {
     "neighbours": ("vllm",),
     "serve": ("vllm",),
     "batch": ("vllm", "sglang"),
+    "gateway": ("litellm",),
 }
 #: What the parts need in them beside the engine: gguf makes the model, pandas is for `vllm bench`.
-NEEDS = {"vllm": ("gguf", "httpx2", "pandas"), "sglang": ("gguf",)}
+NEEDS = {"vllm": ("gguf", "httpx2", "pandas"), "sglang": ("gguf",), "litellm": ()}
 
 
 @dataclass
@@ -87,6 +88,9 @@ def command(part: str, asked: argparse.Namespace) -> list[str]:
     found = [python, str(ROOT / "benchmarks" / f"{part}.py")]
     found += ["--json", str(asked.report / f"{part}.json")]
     found += ["--quick"] if asked.quick else []
+    litellm = workers.python_of("litellm")
+    if part == "gateway" and litellm.exists():
+        found += ["--litellm", str(litellm.parents[1])]
     if away:
         found += ["--base-url", asked.base_url]
         found += ["--model", asked.model] if asked.model else []

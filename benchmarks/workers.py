@@ -29,6 +29,7 @@ W = TypeVar("W", bound="Worker")
 ENVIRONMENTS = {
     "vllm": os.environ.get("TOOLWIRE_VLLM_VENV", ".venvs/vllm"),
     "sglang": os.environ.get("TOOLWIRE_SGLANG_VENV", ".venvs/sglang"),
+    "litellm": os.environ.get("TOOLWIRE_LITELLM_VENV", ".venvs/litellm"),
 }
 
 #: The engines talk a lot; what is said on the terminal is our own progress.

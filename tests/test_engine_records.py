@@ -130,7 +130,7 @@ def test_off_by_default_and_a_place_that_cannot_be(
     record = Record("hermes", read_parts(None, None), Repair((), None))
     assert record.around(stream) is stream, "nothing stands in a token's way"
     (tmp_path / "file").write_text("")
-    for place in (str(tmp_path / "file" / "folder"), "redis://127.0.0.1"):
+    for place in (str(tmp_path / "file" / "folder"), "s3://bucket"):
         with pytest.raises(ToolwireError, match="TOOLWIRE_CAPTURE"):
             open_store(place)
         monkeypatch.setenv("TOOLWIRE_CAPTURE", place)

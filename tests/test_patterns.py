@@ -217,6 +217,7 @@ def test_patterns_of_all_marked_formats_at_once() -> None:
     watch.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["hermes", "json", "qwen3_coder", "pythonic", "call_text"])
 @pytest.mark.parametrize("style", STYLES, ids=lambda style: style.name)
 def test_patterns_of_a_style(style: ReasoningStyle, name: str) -> None:
@@ -228,6 +229,7 @@ def test_patterns_of_a_style(style: ReasoningStyle, name: str) -> None:
     watch.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shapes", SHAPES.values(), ids=[shape.__name__ for shape in SHAPES])
 @given(data=st.data())
 def test_patterns_of_any_format(shapes: Any, data: st.DataObject) -> None:

@@ -33,6 +33,7 @@ bfcl = load("bfcl_roundtrip")
 # -- fuzz -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_short_run_over_all_formats_and_styles_finds_nothing() -> None:
     source = fuzz.Source(7, list_formats())
     assert {format for format, _ in source.pairs} == set(list_formats())

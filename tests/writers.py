@@ -228,6 +228,7 @@ WRITERS: dict[str, Writer] = {
     "hermes": HERMES,
     "granite4": HERMES,
     "trinity": HERMES,
+    "ernie45": HERMES,
     "longcat": each("<longcat_tool_call>", "</longcat_tool_call>"),
     "granite_20b_fc": each("<function_call> ", ""),
     "llama3_json": each("", "", between="; ", arguments="parameters"),

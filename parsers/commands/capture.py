@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..engines.capture import open_ring
 from ..errors import ToolwireError
 from .output import as_json, table, visible
 
@@ -18,8 +19,9 @@ _SHOWN = 60  # characters of a message
 
 
 def capture(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="The folder that TOOLWIRE_CAPTURE names.")
+    place: Annotated[
+        str,
+        typer.Argument(metavar="FOLDER", help="What TOOLWIRE_CAPTURE names; redis://HOST/0, too."),
     ],
     json_: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> int:
@@ -29,9 +31,8 @@ def capture(
     of unknown tools, or repaired, and those with a call's marker and no call. `toolwire replay` runs one
     again.
     """
-    if not folder.is_dir():
-        raise ToolwireError(f"{folder} is no folder.")
-    found = list(_read(folder))
+    kept = _in_redis(place) if "://" in place else _in_folder(Path(place))
+    found = [_told(name, exchange) for name, exchange in kept]
     counts = Counter((one["format"], one["reason"]) for one in found)
     if json_:
         sums = [{"format": f, "reason": r, "messages": n} for (f, r), n in counts.most_common()]
@@ -50,22 +51,40 @@ def capture(
     return 0
 
 
-def _read(folder: Path) -> Iterator[dict[str, Any]]:
+def _in_folder(folder: Path) -> Iterator[tuple[str, Any]]:
+    """The names and contents of what is kept, the newest first."""
+    if not folder.is_dir():
+        raise ToolwireError(f"{folder} is no folder.")
     for path in sorted(folder.glob("*.json"), reverse=True):
         try:
-            exchange = json.loads(path.read_text(encoding="utf-8"))
-            yield {
-                "file": path.name,
-                "time": float(exchange["time"]),
-                "format": str(exchange["format"]),
-                "reason": str(exchange["reason"]),
-                "off": [str(finding["reason"]) for finding in exchange["findings"]],
-                "text": "".join(_texts(exchange["raw"])),
-            }
+            yield path.name, json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:  # it has just made room for a newer one
             continue
-        except (ValueError, KeyError, TypeError, OSError) as error:
+        except (ValueError, OSError) as error:
             raise ToolwireError(f"{path} is not a captured message: {error}") from error
+
+
+def _in_redis(url: str) -> Iterator[tuple[str, Any]]:
+    """The same, of all engines that keep theirs there."""
+    try:
+        kept = open_ring(url).newest()
+    except OSError as error:
+        raise ToolwireError(f"{url} does not answer: {error}") from error
+    return ((exchange["id"], exchange) for exchange in kept)
+
+
+def _told(name: str, exchange: Any) -> dict[str, Any]:
+    try:
+        return {
+            "file": name,
+            "time": float(exchange["time"]),
+            "format": str(exchange["format"]),
+            "reason": str(exchange["reason"]),
+            "off": [str(finding["reason"]) for finding in exchange["findings"]],
+            "text": "".join(_texts(exchange["raw"])),
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise ToolwireError(f"{name} is not a captured message: {error}") from error
 
 
 def _texts(raw: list[str]) -> Iterator[str]:

@@ -125,14 +125,23 @@ def _reasoning_parser(files: ModelFiles, found: Detection) -> str | None:
 
 
 def _commands(files: ModelFiles, advice: _Advice) -> dict[str, str]:
-    template = f" --chat-template {advice.template}" if advice.template else ""
     setting = f"{VARIABLE}={shlex.quote(advice.spec_file)} " if advice.spec_file else ""
-    parsers = f"--tool-call-parser {advice.parser}"
-    parsers += f" --reasoning-parser {advice.reasoning_parser}" if advice.reasoning_parser else ""
-    model = _model(files)
+    commands = start_commands(
+        _model(files), advice.parser, advice.reasoning_parser, advice.template
+    )
+    return {engine: f"{setting}{command}" for engine, command in commands.items()}
+
+
+def start_commands(
+    model: str, parser: str, reasoning_parser: str = "", template: str = ""
+) -> dict[str, str]:
+    """How each engine is started; `model` and `template` are ready for a shell."""
+    flags = f"--tool-call-parser {parser}"
+    flags += f" --reasoning-parser {reasoning_parser}" if reasoning_parser else ""
+    flags += f" --chat-template {template}" if template else ""
     return {
-        "vllm": f"{setting}vllm serve {model} --enable-auto-tool-choice {parsers}{template}",
-        "sglang": f"{setting}sglang serve --model-path {model} {parsers}{template}",
+        "vllm": f"vllm serve {model} --enable-auto-tool-choice {flags}",
+        "sglang": f"sglang serve --model-path {model} {flags}",
     }
 
 

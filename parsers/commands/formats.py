@@ -78,7 +78,7 @@ def _families(entries: list[dict[str, Any]]) -> str:
 
 
 def _show(spec: Format, json_: bool) -> int:
-    entry = _describe(spec.name) | _details(spec)
+    entry = all_of(spec)
     if json_:
         typer.echo(as_json(entry))
         return 0
@@ -105,6 +105,11 @@ def _show(spec: Format, json_: bool) -> int:
         if text:
             typer.echo(f"\n{styled(title, bold=True)}\n{text}")
     return 0
+
+
+def all_of(spec: Format) -> dict[str, Any]:
+    """All that there is to say of a format: `toolwire formats NAME --json`, and the docs' pages."""
+    return _describe(spec.name) | _details(spec)
 
 
 def _thoughts(reasoning: dict[str, Any]) -> str:

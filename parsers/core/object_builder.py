@@ -7,6 +7,7 @@ is known.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from ..events import Arguments, Event
@@ -17,6 +18,7 @@ from .sinks import Sink
 from .window import FastPath, Matches
 
 _CONTAINERS: Final = frozenset({"array", "object"})
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 class ObjectBuilder:
@@ -44,8 +46,8 @@ class Value(Sink):
     def close(self) -> None:
         """The value is whole."""
 
-    def cut(self) -> None:
-        """The message ended inside the value."""
+    def cut(self, closer: str) -> None:
+        """The message ended inside the value, perhaps behind the beginning of its closer."""
 
 
 class TextValue(Value):
@@ -72,6 +74,9 @@ class TextValue(Value):
     def close(self) -> None:
         self._out.write('"')
 
+    def cut(self, closer: str) -> None:
+        self.write(closer)
+
 
 class TypedValue(Value):
     """A value whose type depends on all of its text."""
@@ -93,23 +98,24 @@ class TypedValue(Value):
             value = python_literal(text, self._kind.types & _CONTAINERS)
         self._out.write(encode(text) if value is None else value)
 
-    def cut(self) -> None:
+    def cut(self, closer: str) -> None:
         """What there is of it goes out as what it seems to become."""
         text = "".join(self._pieces)
         if self._kind.may_begin(text):
-            self._out.write(text.lstrip())
-        elif text:
-            self._out.write(encode(text)[:-1])
+            self._out.write(unfinished_json(text, closer))
+        elif text + closer:
+            self._out.write(encode(text + closer)[:-1])
 
 
 class WholeValue(Value):
     """A value that is looked at as a whole, before it is decided what becomes of it."""
 
-    __slots__ = ("_pieces", "closed")
+    __slots__ = ("_pieces", "closed", "closer")
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self.closed = False
+        self.closer = ""  # the beginning of one, at the message's end
 
     def write(self, text: str) -> None:
         self._pieces.append(text)
@@ -117,8 +123,17 @@ class WholeValue(Value):
     def close(self) -> None:
         self.closed = True
 
+    def cut(self, closer: str) -> None:
+        self.closer = closer
+
     def take(self) -> str:
         return "".join(self._pieces)
+
+
+def unfinished_json(text: str, closer: str) -> str:
+    """JSON that is cut off behind the beginning of a closer, which is text in a string."""
+    in_string = '"' in _STRING.sub("", text)
+    return text.lstrip() + closer if in_string else text.strip()
 
 
 def value_of(kind: Kind, out: Outgoing) -> Value:

@@ -84,6 +84,9 @@ class Shape:
     __slots__ = ()
     #: a call in one line, for people
     looks: ClassVar[str] = ""
+    #: its place where the calls in a text may be of any shape: the strictest are looked for first. JSON
+    #: between tags is a value there, and no call of the shapes behind them.
+    order: ClassVar[int] = 55
 
     def __init_subclass__(cls) -> None:
         for facet in FACETS:

@@ -87,7 +87,7 @@ class ReasoningTriggers:
     def __init__(self, format: Format, style: ReasoningStyle | None, inline: bool) -> None:
         text = format.text_wrapper
         around = [*text.open, *text.close] if text else []
-        ends = [*style.close, *(text.open if text else ())] if style else []
+        ends = [*style.close, *around] if style else []
         answer = [*style.answer_open, *style.answer_close] if style else []
         self.in_prose: Final = Triggers(
             format,
@@ -115,7 +115,7 @@ class ReasoningTriggers:
         self.notes: Final = frozenset(format.annotations[::2])
         #: those of the markers around the answer that are never text
         self.always: Final = frozenset(around)
-        self._around: Final = tuple(text.open if text else ())
+        self._around: Final = tuple(around)
         self._ends: Final[dict[ReasoningStyle, re.Pattern[str]]] = {}
 
     @property

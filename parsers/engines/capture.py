@@ -1,11 +1,13 @@
-"""Messages in which something was off, kept as files: `TOOLWIRE_CAPTURE=folder`.
+"""Messages in which something was off, kept as files: `TOOLWIRE_CAPTURE=folder`; or in Redis or Valkey,
+for all servers together: `TOOLWIRE_CAPTURE=redis://127.0.0.1/0` (`redis_ring`).
 
 A file is an exchange as the gateway's debug page has them: `toolwire replay` runs it again, `toolwire
 capture FOLDER` lists them. It holds what the model wrote, piece by piece, and the names and schemas of
 the request's functions; nothing else of the request, and no header. Off by default: a model's text may
 be private.
 
-The folder holds so many files and bytes at most, of all processes together; the oldest make room.
+The folder, or Redis, holds so many and so many bytes at most, of all processes together; the oldest make
+room.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import ToolwireError
 from ..events import Event
@@ -28,6 +30,9 @@ from ..openai.repair import Repair
 from ..openai.request import Request
 from .metrics import count
 from .tally import NEARLY, Tally
+
+if TYPE_CHECKING:
+    from .redis_ring import Ring
 
 VARIABLE = "TOOLWIRE_CAPTURE"
 MOST_FILES = 200
@@ -85,9 +90,27 @@ def open_store(place: str) -> Store | None:
     """What `TOOLWIRE_CAPTURE` names; None where it names nothing. What is no folder has a scheme."""
     if not place:
         return None
-    if "://" in place:
-        raise ToolwireError(f"{VARIABLE}={place}: only folders are known here.")
-    return Folder(Path(place))
+    return open_ring(place) if "://" in place else Folder(Path(place))
+
+
+def open_ring(url: str) -> Ring:
+    """The captures of all servers that keep them in this Redis."""
+    scheme = url.partition(":")[0]
+    if scheme not in ("redis", "rediss", "unix"):
+        raise ToolwireError(
+            f"{VARIABLE}: messages can't be kept in {scheme}: name a folder, or redis://HOST/0."
+        )
+    try:
+        from .redis_ring import Ring
+    except ImportError as error:
+        package = (error.name or "").partition(".")[0]
+        raise ToolwireError(
+            f'{VARIABLE}: captures in {scheme} need {package}: pip install "toolwire[redis]"'
+        ) from error
+    try:
+        return Ring(url, MOST_FILES, MOST_BYTES)
+    except ValueError as error:
+        raise ToolwireError(f"{VARIABLE}: {url} is no address of Redis: {error}") from error
 
 
 def capture_store() -> Store | None:

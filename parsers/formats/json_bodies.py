@@ -31,9 +31,9 @@ HERMES = Format(
     name="hermes",
     shape=JsonCalls(),
     wrappers=(Wrapper(("<tool_call>",), ("</tool_call>",)),),
-    aliases=("qwen25", "qwen3", "ernie45", "reka", "kolibri1"),
-    models="Hermes 2 and 3, Qwen 2.5, Qwen 3, Ernie 4.5, Reka, Trinity, Kolibri",
-    model_names=("hermes", "qwen", "qwq", "ernie4.5", "reka", "kolibri"),
+    aliases=("qwen25", "qwen3", "reka", "kolibri1"),
+    models="Hermes 2 and 3, Qwen 2.5, Qwen 3, Reka, Kolibri",
+    model_names=("hermes", "qwen", "qwq", "reka", "kolibri"),
     family="Qwen",
     year=2024,
     layout=_object(call_begin="<tool_call>\n", call_end="\n</tool_call>", separator="\n"),
@@ -49,6 +49,17 @@ TRINITY = replace(
     year=2025,
     reasoning=ReasoningStyle("trinity"),
     always_reasons=True,
+)
+
+ERNIE45 = replace(
+    HERMES,
+    name="ernie45",
+    aliases=(),
+    models="Ernie 4.5",
+    model_names=("ernie4.5",),
+    family="Ernie",
+    year=2025,
+    reasoning=ReasoningStyle("ernie45"),
 )
 
 JSON = Format(
@@ -336,6 +347,7 @@ APERTUS = Format(
 FORMATS = (
     HERMES,
     TRINITY,
+    ERNIE45,
     JSON,
     LLAMA3_JSON,
     XLAM,

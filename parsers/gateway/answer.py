@@ -214,10 +214,8 @@ class Answer:
     async def _pass_stream(self, body: bytes, more: bool) -> None:
         out, more = self._treated(body, more)
         if out or not more:
-            held = self._stream.held if self._stream is not None else 0
-            self._account.count(held + len(out))
             await self._pass(out, more)
-            self._account.count(held)
+            self._account.count(self._stream.held if self._stream is not None else 0)
 
     def _treated(self, body: bytes, more: bool) -> tuple[bytes, bool]:
         """What may be sent of a stream, and whether more may come."""

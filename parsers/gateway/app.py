@@ -201,8 +201,10 @@ class _Exchange:
         self._is_stream = kind.startswith("text/event-stream")
         status = response.status_code
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
+        body = response.stream  # what `aiter_raw` would go through once more, for nothing
+        assert isinstance(body, httpx2.AsyncByteStream)
         try:
-            async for chunk in response.aiter_raw():
+            async for chunk in body:
                 self._tail = chunk[-16:]
                 await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
         except httpx2.TransportError as error:

@@ -346,11 +346,15 @@ class StreamSession:
 
     def _treat(self, events: list[ServerEvent]) -> bytes:
         pieces: list[bytes] = []
+        taken = 0  # bytes, since it was counted what is held
         for event in events:
             if self._recorder is not None:
                 self._recorder.came(event.raw)
             pieces += self._pieces(event)
-            self._account.hold(self.held)
+            taken += len(event.raw)
+            if taken > _SMALL:
+                taken = 0
+                self._account.hold(self.held)
         self._account.hold(self.held)
         return self._sent(pieces)
 
@@ -383,10 +387,10 @@ class StreamSession:
         if dialect.reads_chat and chunk.get("error"):
             self._failed = self._done = True
         out = self._normalizer.feed(chunk)
-        if any(one.get("type") in dialect.ends for one in out):
+        if dialect.ends and any(one.get("type") in dialect.ends for one in out):
             self._done = True
             self._failed = self._failed or (dialect.speaks_messages and any(map(_is_error, out)))
-        self._reasoning = self._reasoning or any(map(metrics.has_reasoning, out))
+        self._reasoning = self._reasoning or metrics.have_reasoning(out, chunk, event.raw)
         if fit and not out and len(event.raw) < _SMALL:
             self._waiting.append((chunk, event.raw))
         return [event.raw if one is chunk and fit else self._bytes(one) for one in out]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ except ImportError as error:
 from ..openai.deltas import REASONING_KEYS
 from ..openai.normalize import Finding
 
+_THOUGHTS = re.compile(rb"reasoning|thinking")
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 MALFORMED = Counter(
@@ -93,6 +95,14 @@ def count(stage: str, findings: Iterable[Finding], calls: int, reasoning: bool =
             FALLBACK.labels(stage, finding.action).inc(finding.count)
     if calls:
         CALLS.labels(stage).inc(calls)
+
+
+def have_reasoning(chunks: list[dict[str, Any]], came: dict[str, Any], raw: bytes) -> bool:
+    """Whether there are thoughts in the chunks that go out for one that came. Most go out as they came,
+    and its bytes are quickly looked through."""
+    if len(chunks) == 1 and chunks[0] is came and not _THOUGHTS.search(raw):
+        return False
+    return any(map(has_reasoning, chunks))
 
 
 def has_reasoning(answer: dict[str, Any]) -> bool:

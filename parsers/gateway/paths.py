@@ -1,7 +1,8 @@
 """Which paths there are: those of the API, with `/v1` or without, and none that plays tricks.
 
 A path goes on to the upstream as it came, and servers read odd ones in different ways: `..;` is two dots
-to some, `%c0%ae` a dot to others. So only what can be read in one way goes on.
+to some, `%c0%ae` a dot to others. So only what can be read in one way goes on; and a model's name, whose
+slashes may be encoded.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from .asgi import Scope
 _SEGMENT = re.compile(rb"(?:[A-Za-z0-9\-._~!$&'()*+,=:@]|%[0-9A-Fa-f][0-9A-Fa-f])+").fullmatch
 #: What must not be hidden by encoding it.
 _PLAIN_ONLY = frozenset(b"/\\.;%#?&")
+#: A model by its name: OpenAI's SDKs encode the slashes in it.
+_MODEL = re.compile(rb"(?:/v1)?/models/([^/]+)")
+_SLASH = re.compile(rb"%2[Ff]")
 #: What clients ask for whose base URL lacks the `/v1`.
 _WITHOUT_V1 = re.compile(r"/(?:chat/completions|responses|messages|models)(?:/.*)?", re.DOTALL)
 _PREFIXES = (b"/v1/", b"/proxy/")
@@ -22,6 +26,9 @@ _PREFIXES = (b"/v1/", b"/proxy/")
 
 def is_plain(raw: bytes) -> bool:
     """Whether every server reads this path in the same way."""
+    if model := _MODEL.fullmatch(raw):
+        # `org%2Fname` is one name. A server that decodes it first reads a path: that must be plain, too.
+        return all(map(_is_plain_segment, _SLASH.split(model[1])))
     first, *segments = raw.split(b"/")
     if first or not segments:
         return False

@@ -348,7 +348,7 @@ class ResponsesStream:
         begun = []
         if self._thinking is None:
             self._thinking = ThoughtItem(self._place())
-            begun.append(self._thinking.start())
+            begun += self._thinking.start()
         self.held += len(thoughts)
         return [*begun, self._thinking.feed(thoughts)]
 

@@ -14,15 +14,18 @@ _DELTA = "response.reasoning_text.delta"
 _DONE = "response.reasoning_text.done"
 
 
+def _part(text: str) -> Json:
+    return {"type": "reasoning_text", "text": text}
+
+
 def thought_item(text: str, id: str | None = None) -> Json:
     """A whole item."""
-    part = {"type": "reasoning_text", "text": text}
     made = id or f"rs_{os.urandom(12).hex()}"
     return {
         "type": "reasoning",
         "id": made,
         "summary": [],
-        "content": [part],
+        "content": [_part(text)],
         "status": "completed",
     }
 
@@ -35,18 +38,28 @@ class ThoughtItem:
     id: str = field(default_factory=lambda: f"rs_{os.urandom(12).hex()}")
     pieces: Pieces = field(default_factory=Pieces)
 
-    def start(self) -> Json:
+    def start(self) -> list[Json]:
         item = thought_item("", self.id) | {"content": [], "status": "in_progress"}
-        return {"type": "response.output_item.added", "output_index": self.place, "item": item}
+        return [
+            {"type": "response.output_item.added", "output_index": self.place, "item": item},
+            {"type": "response.content_part.added", **self._about(), "part": _part("")},
+        ]
 
     def feed(self, text: str) -> Json:
         self.pieces.add(text)
         return {"type": _DELTA, **self._about(), "delta": text}
 
     def finish(self) -> list[Json]:
-        done = {"type": "response.output_item.done", "output_index": self.place}
-        text = self.pieces.text()
-        return [{"type": _DONE, **self._about(), "text": text}, done | {"item": self.item()}]
+        text, about = self.pieces.text(), self._about()
+        return [
+            {"type": _DONE, **about, "text": text},
+            {"type": "response.content_part.done", **about, "part": _part(text)},
+            {
+                "type": "response.output_item.done",
+                "output_index": self.place,
+                "item": self.item(),
+            },
+        ]
 
     def item(self) -> Json:
         return thought_item(self.pieces.text(), self.id)

@@ -17,7 +17,7 @@ from .normalize import CallNormalizer, Json, found_in_text
 from .open_calls import OpenCall, OpenCalls, key_of
 from .policy import Policy
 from .sizes import shortened, size_of
-from .text_reader import TextReader, ThoughtsReader
+from .text_reader import TextReader, ThoughtsReader, is_just
 
 _CHOICE = 4096  # the bytes that a choice takes by itself
 
@@ -30,6 +30,7 @@ class ChoiceStream:
         self.normalizer = CallNormalizer(policy)
         self.calls = 0  # how many were sent
         self.finished = False
+        self.counted = 0  # the bytes that whoever counts them has counted so far
         self._legacy = policy.request.legacy
         self._live = mode == "live"
         self._early = emit == "complete"
@@ -59,11 +60,18 @@ class ChoiceStream:
         if not isinstance(delta, dict):
             return self._ending([], {}, choice) if reason is not None else ([], choice)
         entries = _entries(delta)
-        content = delta.get("content")
+        content: Any = delta.get("content")
         reads = self._text is not None and isinstance(content, str) and content != ""
         thinks = self._may_think and any(delta.get(key) for key in REASONING_KEYS)
-        if not entries and not reads and not thinks and reason is None:
-            return [], choice
+        said: list[Event] | None = None  # what the content of this chunk is
+        if not entries and not thinks and reason is None:
+            if not reads:
+                return [], choice
+            if self._text is not None and self._thoughts is None:
+                said = self._text.feed(content)
+                if is_just(said, content):  # as nearly every chunk of an answer
+                    self._may_think = self._may_think and content.isspace()
+                    return [], choice
         ahead: list[Json] = []
         kept = {k: v for k, v in delta.items() if k not in ("tool_calls", "function_call")}
         if thinks:
@@ -78,7 +86,8 @@ class ChoiceStream:
             ahead += self._go_native()
         if self._text is not None and reads:
             del kept["content"]
-            for key, text in self._read(self._text.feed(str(content))).items():
+            said = self._text.feed(content) if said is None else said
+            for key, text in self._read(said).items():
                 kept[key] = (kept.get(key) or "") + text
         ahead += self._take_all(entries)
         if reason is not None:

@@ -45,6 +45,7 @@ class ChatStream:
         self.held = 0  # about how many bytes this stream holds
         self._choices: dict[Any, ChoiceStream] = {}
         self._envelope: Json = {}
+        self._about: tuple[Any, ...] | None = None  # whose envelope it is
         self._failed = False  # the upstream reported an error: nothing counts behind it
 
     def feed(self, chunk: Json) -> list[Json]:
@@ -56,21 +57,25 @@ class ChatStream:
             return self._fail(chunk, choices)
         if not isinstance(choices, list) or not choices:
             return [chunk]
-        self._envelope = {k: v for k, v in chunk.items() if _is_small(v)}
+        self._note_envelope(chunk)
         ahead: list[Json] = []
         kept: list[Any] = []
+        changed = False
         for choice in choices:
             state = self._state(choice)
             if state is None:
                 kept.append(choice)
                 continue
-            before = state.held
             first, rest = state.feed(choice)
-            self.held += state.held - before
-            ahead += [self._chunk(state.index, delta) for delta in first]
+            held = state.held
+            self.held += held - state.counted
+            state.counted = held
+            if first:
+                ahead += [self._chunk(state.index, delta) for delta in first]
             if rest is not None:
                 kept.append(rest)
-        if len(kept) == len(choices) and all(a is b for a, b in zip(kept, choices, strict=True)):
+            changed = changed or rest is not choice
+        if not changed:
             return [*ahead, chunk]
         if kept or _says_more(chunk):
             ahead.append(chunk | {"choices": kept})
@@ -89,6 +94,8 @@ class ChatStream:
         states = self._choices.values()
         chunks = [self._chunk(state.index, delta) for state in states for delta in state.lose()]
         self.held = 0
+        for state in states:
+            state.counted = state.held
         return chunks
 
     def finish(self, *, died: bool = False, done: bool = False) -> list[Json]:
@@ -124,8 +131,15 @@ class ChatStream:
             if len(self._choices) >= MAX_CHOICES:
                 return None
             self._choices[index] = ChoiceStream(index, self._policy, self._mode, self._emit)
-            self.held += self._choices[index].held
         return self._choices[index]
+
+    def _note_envelope(self, chunk: Json) -> None:
+        """Keeps what our own chunks repeat. Nearly every chunk of a stream says the same of it."""
+        about = (chunk.get("id"), chunk.get("created"), chunk.get("model"), len(chunk))
+        if about != self._about:
+            self._envelope = {k: v for k, v in chunk.items() if _is_small(v)}
+            # What is too long to be repeated is too long to be kept for comparing.
+            self._about = about if all(map(_is_small, about)) else None
 
     def _chunk(self, index: Any, delta: Json, reason: str | None = None) -> Json:
         """A chunk of our own, with the upstream's id, model and time."""

@@ -61,9 +61,12 @@ class TextReader:
             if isinstance(events[0], Content):
                 self._passing = True
                 events += self._parser.finish()
-        given = sum(_length(e.text) for e in events if isinstance(e, _SAID))
-        self._undecided = max(0, self._undecided + _length(text) - given)
-        self._pieces = 0 if events else self._pieces + 1
+        if is_just(events, text):
+            self._pieces = 0
+        else:
+            given = sum(_length(e.text) for e in events if isinstance(e, _SAID))
+            self._undecided = max(0, self._undecided + _length(text) - given)
+            self._pieces = 0 if events else self._pieces + 1
         return events if self._kept is None else self._kept.take(text, events)
 
     def finish(self) -> list[Event]:
@@ -226,6 +229,11 @@ class ThoughtsReader:
         end = space + len(text)
         self._raw = Pieces(raw[end:])
         return raw[:end]
+
+
+def is_just(events: list[Event], text: str) -> bool:
+    """Whether these events say that a text is just text."""
+    return len(events) == 1 and isinstance(events[0], Content) and events[0].text == text
 
 
 def _length(text: str) -> int:

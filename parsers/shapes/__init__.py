@@ -1,6 +1,9 @@
 """The ways to write calls: one folder each, with its data and how it is read, written, constrained
 by a grammar, and inferred from texts."""
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 from ..core.shape import Shape
 from .bare_keys import BareKeys
 from .call_text import CallText
@@ -11,18 +14,17 @@ from .named_json import NamedJson
 from .pythonic import Pythonic
 from .tags import Tag, Tags
 
-#: Every shape, in the order in which a text's calls are looked for: the strictest first. JSON between
-#: tags is a value there, and no call of the shapes behind them.
-ALL: tuple[type[Shape], ...] = (
-    JsonCalls,
-    Elements,
-    Tags,
-    Labels,
-    NamedJson,
-    BareKeys,
-    Pythonic,
-    CallText,
-)
+
+def _shapes() -> list[type[Shape]]:
+    """Those in the folders here: a new one is there once its folder is."""
+    names = [f"{__name__}.{module.name}" for module in iter_modules(__path__) if module.ispkg]
+    inside = [vars(import_module(name)).values() for name in names]
+    found = {it for several in inside for it in several if isinstance(it, type)}
+    return [it for it in found if issubclass(it, Shape) and it.__module__ in names]
+
+
+#: Every shape, in the order in which a text's calls are looked for.
+ALL: tuple[type[Shape], ...] = tuple(sorted(_shapes(), key=lambda shape: shape.order))
 
 __all__ = [
     "ALL",
@@ -38,3 +40,6 @@ __all__ = [
     "Tag",
     "Tags",
 ]
+
+# Those that nobody had to name here.
+globals().update({shape.__name__: shape for shape in ALL})

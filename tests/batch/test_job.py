@@ -169,6 +169,7 @@ Job(ParseCalls("hermes"), 1, watch=watch, part_bytes=1).run(*sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["jsonl.gz", "parquet"])
 def test_a_run_that_was_killed_is_gone_on_with(kind: str, tmp_path: Path) -> None:
     write, read = KINDS[kind]

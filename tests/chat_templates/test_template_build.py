@@ -89,9 +89,9 @@ def test_the_markers_are_what_the_templates_write() -> None:
             assert role or marker in text
 
 
-def test_the_readmes_table_names_only_what_exists() -> None:
-    readme = (ROOT / "chat_templates" / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\|[^|]+\| `([\w-]+)` \| `(\w+)` \|", readme, flags=re.MULTILINE)
+def test_the_pages_table_names_only_what_exists() -> None:
+    page = (ROOT / "docs" / "chat-templates.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\|[^|]+\| `([\w-]+)` \| `(\w+)` \|", page, flags=re.MULTILINE)
     parsers = {template.name: template.parser for template in templates.list_templates()}
     assert len(rows) >= len(FRAMES)
     assert all(parsers[name] == parser for name, parser in rows)

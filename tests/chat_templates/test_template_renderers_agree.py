@@ -10,6 +10,7 @@ from .template_conversations import Message, Tool, conversations, generated, swi
 from .template_renderers import FRAMES, NAMES, STYLES, render_everywhere
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 @generated(25)
 @given(conversation=conversations(), generation_prompt=st.booleans(), switch=switches)

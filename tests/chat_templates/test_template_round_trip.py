@@ -76,6 +76,7 @@ def written_turn(name: str, message: Message, declared: list[Tool]) -> str:
     return whole[len(prompt) :]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 @generated(100)
 @given(data=st.data())

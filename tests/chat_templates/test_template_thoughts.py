@@ -134,6 +134,7 @@ def test_templates_and_engines_agree_on_what_a_switch_means(
     assert inside is not True or switched(switch) is True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 @generated(60)
 @given(data=st.data())

@@ -202,10 +202,10 @@ def test_strange_characters(format: str) -> None:
 @pytest.mark.slow
 @every_format
 def test_a_flood_of_delimiters(format: str) -> None:
-    """Megabytes of openers, of closers, and of their longest beginnings."""
+    """A megabyte of openers, of closers, and of their longest beginnings."""
     for mark in delimiters(get_format(format)) or ["```json\n{", '{"name": "add", ']:
         for piece in (mark, mark[:-1] or mark):
-            text = piece * (300_000 // len(piece))
+            text = piece * (100_000 // len(piece))
             said = read(format, text, 65_536)
             # Headers of parts are markup, with anything behind them or without.
             assert len(said) >= len(text) // 2 or get_format(format).channels

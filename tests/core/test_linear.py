@@ -66,7 +66,7 @@ def test_nor_do_thoughts(format: str) -> None:
 
     spec = get_format(format)
     work(format, text(1), reasoning=True)
-    short, long = (work(format, text(lines), reasoning=True) for lines in (12, 48))
+    short, long = (work(format, text(lines), reasoning=True) for lines in (4, 12))
     assert long.steps <= short.steps
     assert long.held <= short.held + 16
     assert (short.waits, long.waits) == (0, 0)

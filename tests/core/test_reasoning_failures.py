@@ -190,6 +190,9 @@ THINGS = [
     ("mistral", 'Hm. [TOOL_CALLS]add{"a": 1}[/THINK]Ok.', ("Hm.", "Ok.", ["add"])),
     # What stands around the answer goes, and ends thoughts.
     ("cohere", "Hm.<|START_RESPONSE|>Fine.<|END_RESPONSE|>", ("Hm.", "Fine.", [])),
+    ("cohere", "Hm.<|END_RESPONSE|>", ("Hm.", None, [])),
+    ("kimi_k3", "Hm.<|close|>response<|sep|><|close|>message<|sep|><|end_of_msg|>", ("Hm.", None, [])),
+    ("ernie45", "Hm.\n</think>\n\n<response>\nFine.\n</response>\n", ("Hm.", "Fine.", [])),
     ("hunyuan", "Hm.</think>\n<answer>\nFine.\n</answer>", ("Hm.", "Fine.", [])),
     ("apriel", "Hm.[BEGIN FINAL RESPONSE]Fine.[END FINAL RESPONSE]", ("Hm.", "Fine.", [])),
 ]  # fmt: skip

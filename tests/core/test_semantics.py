@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -152,6 +153,21 @@ def test_a_closer_cut_off_by_the_end(cut: str) -> None:
     assert read("hermes", string + cut) == (None, [("add", '{"a": "1' + cut, False)])
 
 
+@pytest.mark.parametrize("cut", ["<", "</", "</parame", "\n</parame"])
+def test_a_tags_closer_cut_off_by_the_end(cut: str) -> None:
+    """The same in a value between tags: a number is no string, and an object may have one open."""
+    tools = [*TOOLS, tool("nested", o={"type": "object"})]
+    begun = "<tool_call>\n<function={}>\n<parameter={}>\n{}"
+    for name, key, value, read_as in (
+        ("add", "a", "1", '{"a": 1'),
+        ("get_weather", "city", "Os", '{"city": "Os' + json.dumps(cut)[1:-1]),
+        ("nested", "o", '{"x": [1', '{"o": {"x": [1'),
+        ("nested", "o", '{"x": "y', '{"o": {"x": "y' + cut),
+    ):
+        text = begun.format(name, key, value) + cut
+        assert read("qwen3_coder", text, tools) == (None, [(name, read_as, False)])
+
+
 def test_a_closer_in_an_open_string() -> None:
     """It counts at the end of the message, and before a newline and an opener; else it is text."""
     lost = '<tool_call>{"name": "add", "arguments": {"a": "x}}</tool_call>'
@@ -270,6 +286,7 @@ def test_section_markers_alone_are_prose() -> None:
 # -- bare JSON ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "content"),
     [

@@ -25,7 +25,7 @@ pytest.register_assert_rewrite(
 )
 
 from engine_client import Asker  # noqa: E402
-from engine_fixtures import Servers, refusing, running, starting  # noqa: E402
+from engine_fixtures import Fleet, Servers, needed, refusing, running  # noqa: E402
 from engine_server import EngineServer  # noqa: E402
 from long_cases import LONG_TOKENS  # noqa: E402
 
@@ -66,11 +66,20 @@ def plain_model() -> Path:
     return make_model()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def started(request: pytest.FixtureRequest, plans: Servers) -> Iterator[dict[str, EngineServer]]:
-    """Every server that this run needs, on its way."""
-    with starting(request.session.items, plans) as servers:
-        yield servers
+@pytest.fixture(scope="session")
+def fleet(request: pytest.FixtureRequest, plans: Servers) -> Iterator[Fleet]:
+    """Every server that this run needs."""
+    servers = Fleet(request.session.items, plans)
+    yield servers
+    servers.stop()
+
+
+@pytest.fixture(autouse=True)
+def follow(request: pytest.FixtureRequest, fleet: Fleet, plans: Servers) -> Iterator[None]:
+    """Has servers boot before their first test, and stop behind their last."""
+    fleet.before(needed([request.node], list(plans)))
+    yield
+    fleet.behind(request.node)
 
 
 #: Each engine has one for everything, and two that must not start: the parser's name is misspelt, or the

@@ -1,5 +1,5 @@
 """A small model that never heard of tools, behind a real server without any flag for them: it makes a
-call, gets its result and answers, through the gateway that parsers/gateway/README.md says to start.
+call, gets its result and answers, through the gateway that docs/gateway.md says to start.
 
 The model is SmolLM2 with its own chat template. It needs one example of a call in the conversation.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -24,8 +23,8 @@ from engine_client import MODEL, Asker, chat, chat_stream, flat
 from engine_server import BOOT_SECONDS, free_port
 from forced_calls import closed_tool
 from openai import AsyncOpenAI
+from page_blocks import block_with
 
-README = Path(__file__).resolve().parents[2] / "parsers" / "gateway" / "README.md"
 WEATHER = closed_tool(
     "get_weather", {"city": {"type": "string"}}, description="The weather in a city"
 )
@@ -70,11 +69,11 @@ REQUEST: dict[str, Any] = {"model": MODEL, "temperature": 0}
 
 @contextmanager
 def pasted_gateway(upstream: str, *more: str) -> Iterator[str]:
-    """The gateway of the README's first block in front of this server, with more flags behind."""
-    lines = re.findall(r"^    (toolwire gateway .*)$", README.read_text(encoding="utf-8"), re.M)
+    """The gateway of the page's first block in front of this server, with more flags behind."""
+    pasted = block_with("docs/gateway.md", "toolwire gateway").strip()
     port = free_port()
-    line = lines[0].replace("http://127.0.0.1:11434", upstream).replace("8080", str(port))
-    assert line != lines[0]
+    line = pasted.replace("http://127.0.0.1:11434", upstream).replace("8080", str(port))
+    assert line != pasted
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     # Where much else runs, all of this may take longer than it is given by itself.
     timeouts = ("connect", "read", "header", "body")

@@ -81,6 +81,7 @@ def same(one: Any, other: Any) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
+@pytest.mark.slow
 @each_family
 @given(calls=CALLS)
 def test_a_family_is_written_and_read(family: str, calls: list[dict[str, Any]]) -> None:

@@ -17,5 +17,7 @@ for (const model of models) {
   const whole = await generateText({ ...request, prompt: "1+1?" });
   const stream = streamText({ ...request, prompt: "1+1?" });
   got[model] = { asked, whole: whole.text, streamed: await stream.text };
+  const thoughts = async (steps) => (await steps).map((step) => step.reasoningText ?? "").join("");
+  got[model].thoughts = [await thoughts(whole.steps), await thoughts(stream.steps)];
 }
 console.log(JSON.stringify(got));

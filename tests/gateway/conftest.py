@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -19,7 +20,7 @@ ADMIN_KEY = "a-key-for-tests"
 #: Seconds after which a test gives up waiting. However busy the machine is, this is long enough.
 PATIENCE = 600
 #: What starts a gateway as a process of its own, and whose tests of that are in `--fast` all the same.
-STARTERS = frozenset({"gateway", "live_gateway", "chat_gateway", "start_gateway"})
+STARTERS = frozenset({"gateway", "live_gateway", "chat_gateway", "start_gateway", "shared_gateway"})
 IN_FAST = frozenset({"test_command.py", "test_python_sdk.py"})
 GATEWAY = "import typer; from toolwire.commands.gateway import gateway; typer.run(gateway)"
 
@@ -151,6 +152,23 @@ def live_gateway(upstream: Server) -> Iterator[Server]:
     server = gateway_server(upstream, "--format", "hermes", "--mode", "live").start()
     yield server
     server.kill()
+
+
+@pytest.fixture(scope="session")
+def shared_gateway(upstream: Server) -> Iterator[Callable[..., Server]]:
+    """A gateway with these options, which others may have used, too: to start one takes seconds. For
+    tests that do not ask what it has counted, learnt or seen before."""
+    started: dict[tuple[Any, ...], Server] = {}
+
+    def share(*options: str, key: str | None = ADMIN_KEY) -> Server:
+        asked = (*options, key)
+        if asked not in started:
+            started[asked] = gateway_server(upstream, *options, key=key).start()
+        return started[asked]
+
+    yield share
+    for server in started.values():
+        server.kill()
 
 
 @pytest.fixture

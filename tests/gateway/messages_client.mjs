@@ -13,6 +13,11 @@ for (const model of names) {
   got.streamed[model] = await client.messages.stream({ model, ...asked }).finalMessage();
 }
 
+if (!agent) {
+  console.log(JSON.stringify(got));
+  process.exit();
+}
+
 // An agent's loop: runs what it is told to, and asks again until there is nothing to run.
 const messages = [...asked.messages];
 for (const model of ["parallel", "text", "plain"]) {

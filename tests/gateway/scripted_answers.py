@@ -10,6 +10,17 @@ TEXT_CALL = (
     'Let me look. <tool_call>{"name": "add", "arguments": {"a": 1, "é": "日本"}}</tool_call>'
 )
 LINE_CALL = 'add(a=1, é="日本")'
+CALL = '<tool_call>{"name": "add", "arguments": {"a": 1, "é": "日本"}}</tool_call>'
+#: What is only thought of is no call.
+PENSIVE = f"<think>I could write {CALL}.</think>Look: {CALL}"
+PRINTING = "print(add(x))"  # words without quotes are no values, in the middle of a sentence
+KIMI_CALL = (
+    "<|tool_calls_section_begin|><|tool_call_begin|>functions.add:0<|tool_call_argument_begin|>"
+    '{"a": 1, "é": "日本"}<|tool_call_end|><|tool_calls_section_end|>'
+)
+LLAMA_CALL = '{"name": "add", "parameters": {"a": 1, "é": "日本"}}'
+#: What models of several makes write as plain text, whatever the API.
+WRITTEN = {"pensive": PENSIVE, "printing": PRINTING, "kimi": KIMI_CALL, "llama": LLAMA_CALL}
 
 
 def call(id: Any, name: str, arguments: Any, **more: Any) -> Json:
@@ -149,6 +160,19 @@ ANSWERS: dict[str, Json] = {
     },
 }
 
+for _name, _text in WRITTEN.items():
+    ANSWERS[_name] = {
+        "message": {"content": _text},
+        "deltas": [{"content": c} for c in _text],
+        "reason": "stop",
+    }
+#: Thoughts of the server's own that end in a call, and nothing else.
+ANSWERS["musing"] = {
+    "message": {"content": None, "reasoning_content": f"I look it up.\n{CALL}"},
+    "deltas": [{"reasoning_content": c} for c in f"I look it up.\n{CALL}"],
+    "reason": "stop",
+}
+
 
 def item(call_id: Any, name: str, arguments: Any) -> Json:
     made = {"type": "function_call", "id": f"fc_{call_id}", "call_id": call_id, "name": name}
@@ -178,4 +202,6 @@ OUTPUTS: dict[str, list[Json]] = {
     "kilo": [item("c1", "add", {"a": 1}), item("c2", "noargs", "{}")],
     "text": [message(TEXT_CALL)],
     "plain": [message("Grüße, 世界!")],
+    "line": [message(LINE_CALL)],
+    **{name: [message(text)] for name, text in WRITTEN.items()},
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .scripted_answers import ONE, TEXT_CALL
+from .scripted_answers import LINE_CALL, ONE, TEXT_CALL, WRITTEN
 
 Json = dict[str, Any]
 
@@ -41,6 +41,8 @@ MESSAGES: dict[str, tuple[list[Json], Any]] = {
     "plain": ([text("Grüße, 世界!")], "end_turn"),
     "think": ([thought("Hm, well."), text("So."), use("c1", "add", ADD)], "tool_use"),
     "cut": ([use("c1", "add", '{"a": ')], "max_tokens"),
+    "line": ([text(LINE_CALL)], "end_turn"),
+    **{name: ([text(said)], "end_turn") for name, said in WRITTEN.items()},
 }
 
 _DELTAS = {"text": "text_delta", "thinking": "thinking_delta"}

@@ -3,11 +3,12 @@
 It speaks HTTP/1.1 by hand, because a proper server would not let it misbehave. The request's `model`
 says what happens: the name of an answer in `scripted_answers`, perhaps with `+` and faults. Names with
 `>` between them are the answers of one turn: the first, the one after a tool's result, and so on.
-`tell` repeats the last message, `request` the whole request. `given` does what the request's `x_given`
-says: its `head` (seconds to wait before), its `status`, its `type`, and its `body`, a list of texts in
-Latin-1 (so that they can be any bytes) and of seconds to wait. With `no-messages` behind the port, there
-is no `/v1/messages`. `+ollama`, `+vllm` and `+llamacpp` refuse tools as these servers do; `reminded`
-calls only when it is told that it did not. What was asked of each model is told by `/v1/asked`.
+What stands before a `:` is only a name. `tell` repeats the last message, `request` the whole request.
+`given` does what the request's `x_given` says: its `head` (seconds to wait before), its `status`, its
+`type`, and its `body`, a list of texts in Latin-1 (so that they can be any bytes) and of seconds to
+wait. With `no-messages` behind the port, there is no `/v1/messages`. `+ollama`, `+vllm` and
+`+llamacpp` refuse tools as these servers do; `reminded` calls only when it is told that it did not. What
+was asked of each model is told by `/v1/asked`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ NO_TOOLS = {
     ),
     "llamacpp": (500, "tools param requires --jinja flag"),
 }
+
+#: A model of which only `/v1/models` tells what it is.
+LLAMA = "default:llama>plain"
 
 seen: Counter[str] = Counter()
 asked: dict[str, list[Any]] = {}
@@ -71,7 +75,7 @@ async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> boo
         await whole(writer, asked)
         return True
     if target.partition("?")[0] not in ANSWERED:
-        models = ["weather>tell", "plain"] if target == "/v1/models" else []
+        models = ["weather>tell", "plain", LLAMA] if target == "/v1/models" else []
         told = {
             "data": models,
             "method": method,
@@ -81,7 +85,7 @@ async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> boo
         }
         await whole(
             writer,
-            told | {"seen": dict(seen), "data": [{"id": name} for name in models]},
+            told | {"seen": dict(seen), "data": list(map(listed, models))},
             headers=["Set-Cookie: a=b", "Keep-Alive: 5"],
         )
         return True
@@ -92,8 +96,14 @@ async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> boo
     return await script(writer, request, target)
 
 
+def listed(model: str) -> dict[str, Any]:
+    """A model of `/v1/models`, as vLLM lists one that has another name there than its own."""
+    real = {"root": "meta-llama/Llama-3.3-70B-Instruct"} if model == LLAMA else {}
+    return {"id": model, **real}
+
+
 async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: str) -> bool:
-    names, *faults = request["model"].split("+")
+    names, *faults = request["model"].rpartition(":")[2].split("+")
     faults += request.get("x_faults", ())  # faults of this request, not of the model
     asked.setdefault(request["model"], []).append(request)
     for fault in faults:
@@ -145,7 +155,9 @@ async def script(writer: asyncio.StreamWriter, request: dict[str, Any], target: 
         return True
     if name in ("tell", "request"):
         text = request["messages"][-1]["content"] if name == "tell" else json.dumps(request)
-        events = chat_events({"deltas": [{"content": c} for c in text], "reason": "stop"})
+        size = 1 if name == "tell" else 500  # a whole request may be long
+        pieces = [text[i : i + size] for i in range(0, len(text), size)]
+        events = chat_events({"deltas": [{"content": one} for one in pieces], "reason": "stop"})
         return await stream(writer, events, faults)
     return await stream(writer, stream_bytes(name, target), faults)
 

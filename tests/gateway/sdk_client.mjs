@@ -7,7 +7,8 @@ const [baseURL, file] = process.argv.slice(2);
 const { names, outputs, messages, tools, flatTools } = JSON.parse(readFileSync(file, "utf8"));
 const client = new OpenAI({ baseURL, apiKey: "k", maxRetries: 0 });
 
-const summary = (choice) => ({
+const summary = (choice, thoughts = choice.message.reasoning_content) => ({
+  thoughts: thoughts ?? "",
   text: choice.message.content || null,
   calls: (choice.message.tool_calls ?? []).map((c) => [c.function.name, c.function.arguments]),
   ids: (choice.message.tool_calls ?? []).map((c) => c.id),
@@ -15,7 +16,9 @@ const summary = (choice) => ({
 });
 const outputSummary = (response) => {
   const calls = response.output.filter((item) => item.type === "function_call");
+  const thoughts = response.output.filter((item) => item.type === "reasoning");
   return {
+    thoughts: thoughts.flatMap((item) => item.content.map((part) => part.text)).join(""),
     text: response.output_text,
     calls: calls.map((c) => [c.name, c.arguments]),
     ids: calls.map((c) => c.call_id),
@@ -27,7 +30,9 @@ for (const model of names) {
   const request = { model, messages, tools };
   got.whole[model] = summary((await client.chat.completions.create(request)).choices[0]);
   const stream = client.chat.completions.stream(request);
-  got.streamed[model] = summary((await stream.finalChatCompletion()).choices[0]);
+  let thoughts = "";
+  stream.on("chunk", (chunk) => (thoughts += chunk.choices[0]?.delta?.reasoning_content ?? ""));
+  got.streamed[model] = summary((await stream.finalChatCompletion()).choices[0], thoughts);
 }
 for (const model of outputs) {
   const request = { model, input: "1+1?", tools: flatTools };
@@ -58,4 +63,5 @@ try {
 } catch (error) {
   got.death = error.message;
 }
+got.model = (await client.models.retrieve("Qwen/Qwen3-8B")).target;
 console.log(JSON.stringify(got));

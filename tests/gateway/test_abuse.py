@@ -47,8 +47,8 @@ def memory(server: Server) -> int:
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/proxy/responses", "/v1/embeddings"])
-def test_bodies_over_the_limit(start_gateway: Start, path: str) -> None:
-    server = start_gateway("--max-body-mib", "1")
+def test_bodies_over_the_limit(shared_gateway: Start, path: str) -> None:
+    server = shared_gateway("--max-body-mib", "1")
     big = {"model": "plain", "messages": [{"role": "user", "content": "x" * 1_100_000}]}
     answer = httpx2.post(f"{server.url}{path}", json=big, timeout=PATIENCE)
     assert answer.status_code == 413
@@ -80,18 +80,18 @@ def test_bad_json(client: httpx2.Client, path: str, body: bytes) -> None:
 @pytest.mark.parametrize(
     ("path", "part"), [("/v1/chat/completions", "messages"), ("/v1/responses", "input")]
 )
-def test_a_million_mistakes_are_a_short_answer(start_gateway: Start, path: str, part: str) -> None:
-    server = start_gateway()
-    body = b'{"model": "plain", "%s": [%s1]}' % (part.encode(), b"1," * 1_000_000)
+def test_many_mistakes_are_a_short_answer(shared_gateway: Start, path: str, part: str) -> None:
+    server = shared_gateway()
+    body = b'{"model": "plain", "%s": [%s1]}' % (part.encode(), b"1," * 300_000)
     with httpx2.Client(base_url=server.url, timeout=PATIENCE) as client:
         client.post(path, json={"model": "plain"})
         before = memory(server)
         answer = client.post(path, content=body)
-        assert memory(server) - before < 60_000_000
+        assert memory(server) - before < 30_000_000
     assert answer.status_code == 400
     details = answer.json()["error"]["problems"]
     assert [detail["param"] for detail in details] == [*(f"{part}[{i}]" for i in range(20)), ""]
-    assert details[-1]["message"] == "There are 999981 more problems"
+    assert details[-1]["message"] == "There are 299981 more problems"
     assert len(answer.content) < 5000
 
 
@@ -121,6 +121,16 @@ def test_a_million_mistakes_are_a_short_answer(start_gateway: Start, path: str, 
         "/v1/x%23y",
         "/v1/a%2fb",
         "/v1/a%2Fb",
+        "/v1/files/a%2Fb",
+        "/v1/models/..%2fsecret",
+        "/v1/models/a%2F..%2f..%2Fsecret",
+        "/models/a%2F.",
+        "/v1/models/%2Fb",
+        "/v1/models/a%2f%2fb",
+        "/v1/models/a%2F",
+        "/v1/models/a%252Fb",
+        "/v1/models/a%2Fb/c%2Fd",
+        "/v1/models/..;%2fx",
         "/v1/a%5cb",
         "/v1/a%3bb",
         "/v1/a%3fb",
@@ -146,7 +156,17 @@ def test_paths_that_play_tricks(gateway: Server, target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "target", ["/v1/files/a%20b", "/v1/models/gpt:1,x@y=(1)", "/v1/%C3%A9", "/v1/a/", "/v1/~a_b-c"]
+    "target",
+    [
+        "/v1/files/a%20b",
+        "/v1/models/gpt:1,x@y=(1)",
+        "/v1/models/org/name",
+        "/v1/models/org%2Fname",  # as OpenAI's SDKs ask for it
+        "/v1/models/a%2fb%2Fc.d",
+        "/v1/%C3%A9",
+        "/v1/a/",
+        "/v1/~a_b-c",
+    ],
 )
 def test_paths_that_play_none_go_on_as_they_came(gateway: Server, target: str) -> None:
     answer = raw_request(gateway, f"GET {target} HTTP/1.1\nHost: x\nConnection: close\n")
@@ -245,8 +265,8 @@ def test_a_slow_client_does_not_fill_the_memory(start_gateway: Start) -> None:
 # The debug routes
 
 
-def test_without_a_key_there_are_no_debug_routes(start_gateway: Start) -> None:
-    server = start_gateway(key=None)
+def test_without_a_key_there_are_no_debug_routes(shared_gateway: Start) -> None:
+    server = shared_gateway(key=None)
     for path in ("/proxy/debug", "/proxy/debug/tool-calls"):
         for headers in ({}, {"x-admin-key": ""}, {"x-admin-key": "x"}):
             answer = httpx2.get(f"{server.url}{path}", headers=headers, timeout=PATIENCE)

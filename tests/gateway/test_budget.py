@@ -175,9 +175,9 @@ def test_what_is_held_is_given_back_when_the_client_leaves_or_the_upstream_dies(
 @pytest.mark.slow
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize("mode", ["verified", "live"])
-def test_an_endless_answer(start_gateway: Callable[..., Server], mode: str, stream: bool) -> None:
+def test_an_endless_answer(shared_gateway: Callable[..., Server], mode: str, stream: bool) -> None:
     """400 MB would come: the upstream is left long before, and the memory stays small."""
-    server = start_gateway("--max-exchange-mib", "2", "--mode", mode)
+    server = shared_gateway("--max-exchange-mib", "2", "--mode", mode)
     with httpx2.Client(base_url=server.url, timeout=PATIENCE) as client:
         client.post(CHAT, json=ask("plain", stream=stream))
         before = memory(server)

@@ -6,7 +6,6 @@ import inspect
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from toolwire.gateway.budget import MIB
@@ -52,11 +51,11 @@ def test_the_limits_that_the_documents_name_are_the_defaults() -> None:
     assert sizes == (16 * MIB, 1024 * MIB, 32 * MIB)
     assert settings.keep_alive == 10
     assert (settings.emit, settings.requests, settings.names) == ("finish", "strict", "keep")
-    assert "`--messages auto` (the default)" in (CHECKOUT / "parsers/gateway/README.md").read_text()
+    assert "`--messages auto` (the default)" in (CHECKOUT / "docs/gateway.md").read_text()
 
 
 def test_the_documents_name_every_choice_and_every_count() -> None:
-    page = Path(inspect.getfile(Settings)).with_name("README.md").read_text(encoding="utf-8")
+    page = (CHECKOUT / "docs/gateway.md").read_text(encoding="utf-8")
     flags = ["--requests", "--keep-alive", "--emit finish", "--emit complete", "--names mangle"]
     table = (inspect.getdoc(request_repair) or "").splitlines()
     counted = [row.split("|")[1].strip() for row in table if row.startswith("| `")]

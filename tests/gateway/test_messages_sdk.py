@@ -4,10 +4,8 @@ that only has Chat Completions."""
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,7 +14,8 @@ import anthropic
 import httpx2
 import pytest
 
-from .conftest import CHECKOUT, PATIENCE, Server
+from ..engines.page_blocks import blocks
+from .conftest import PATIENCE, Server
 from .support_gateway import events, metric
 from .support_messages import (
     ASKED,
@@ -78,7 +77,10 @@ def test_streamed(server: Server, name: str, fault: str) -> None:
 def test_live(
     start_gateway: Callable[..., Server], to: str, request: pytest.FixtureRequest
 ) -> None:
-    made = start_gateway("--format", "hermes", "--mode", "live", to=request.getfixturevalue(to))
+    if to == "upstream":
+        made: Server = request.getfixturevalue("live_gateway")
+    else:
+        made = start_gateway("--format", "hermes", "--mode", "live", to=request.getfixturevalue(to))
     for name in (n for n in EXPECTED_MESSAGE if n not in NOT_LIVE):
         with claude(made).messages.stream(model=name, **ASKED) as stream:
             answer = stream.get_final_message()
@@ -275,13 +277,12 @@ def test_an_upstream_that_is_down(start_gateway: Callable[..., Server]) -> None:
     assert "can't be reached" in body["error"]["message"]
 
 
-# The README
+# The documents
 
 
-def test_the_readmes_block_runs(chat_gateway: Server) -> None:
-    page = (CHECKOUT / "parsers" / "gateway" / "README.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^    import anthropic\n(?:(?:    .*)?\n)*", page, re.MULTILINE)
-    code = textwrap.dedent(block).replace("http://127.0.0.1:8080", chat_gateway.url)
+def test_the_pages_block_runs(chat_gateway: Server) -> None:
+    (block,) = (one for one in blocks("docs/gateway.md") if "import anthropic" in one.code)
+    code = block.code.replace("http://127.0.0.1:8080", chat_gateway.url)
     assert "qwen3" in code
     code = code.replace("qwen3", "weather>plain")
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

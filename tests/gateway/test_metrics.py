@@ -45,13 +45,15 @@ def test_what_fails_is_counted_too(start_gateway: Callable[..., Server]) -> None
         assert requests(client, "/v1/*", 404) == 1
 
 
-def test_answers_with_thoughts_are_counted(start_gateway: Callable[..., Server]) -> None:
-    with httpx2.Client(base_url=start_gateway().url, timeout=PATIENCE) as client:
+def test_answers_with_thoughts_are_counted(shared_gateway: Callable[..., Server]) -> None:
+    name = "manager_answers_with_reasoning_total"
+    with httpx2.Client(base_url=shared_gateway().url, timeout=PATIENCE) as client:
+        before = [metric(client, name, stage=stage) for stage in ("whole", "stream")]
         for model in ("thoughtful", "pondering", "plain"):
             client.post("/v1/chat/completions", json=ask(model))
             client.post("/v1/chat/completions", json=ask(model, stream=True))
-        name = "manager_answers_with_reasoning_total"
-        assert [metric(client, name, stage=stage) for stage in ("whole", "stream")] == [2, 2]
+        after = [metric(client, name, stage=stage) for stage in ("whole", "stream")]
+    assert [b - a for a, b in zip(before, after, strict=True)] == [2, 2]
 
 
 @pytest.mark.parametrize(

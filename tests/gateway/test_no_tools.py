@@ -131,9 +131,9 @@ def test_tools_that_are_refused_for_another_reason_stay_refused(
 
 
 def test_without_a_format_a_refusal_is_the_answer(
-    start_gateway: Callable[..., Server], upstream: Server
+    shared_gateway: Callable[..., Server], upstream: Server
 ) -> None:
-    plain = start_gateway()
+    plain = shared_gateway()
     with pytest.raises(openai.BadRequestError, match="does not support tools"):
         client_of(plain).chat.completions.create(
             messages=ASK, model="text+ollama+none", tools=TOOLS
@@ -197,6 +197,32 @@ def test_a_required_call_is_asked_for_once_more(
     first, second = asked_of(upstream, model)
     assert first["messages"] == ASK
     assert second["messages"][0]["content"].startswith("1+1?\n\nYou have not called a tool.")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_same_for_responses_and_messages(
+    insisting: Server, upstream: Server, stream: bool
+) -> None:
+    model = f"reminded+responses+{stream}"
+    request: Any = {"model": model, "input": "1+1?", "tools": FLAT_TOOLS, "tool_choice": "required"}
+    client = client_of(insisting)
+    if stream:
+        with client.responses.stream(**request) as streamed:
+            answer = streamed.get_final_response()
+    else:
+        answer = client.responses.create(**request)
+    assert [item.name for item in answer.output if item.type == "function_call"] == ["add"]
+    assert answer.output_text == "Let me look."
+    assert len(asked_of(upstream, model)) == 2
+    model = f"reminded+messages+{stream}"
+    asked: Any = {"model": model, "tool_choice": {"type": "any"}, **ASKED}
+    if stream:
+        with claude(insisting).messages.stream(**asked) as spoken:
+            message = spoken.get_final_message()
+    else:
+        message = claude(insisting).messages.create(**asked)
+    assert parts(message.content) == ("", "Let me look.", [("add", ADD)])
+    assert len(asked_of(upstream, model)) == 2
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -111,6 +111,10 @@ def test_an_upstream_that_dies(got: Any) -> None:
     assert "broke off" in got["death"]
 
 
+def test_a_model_whose_name_has_a_slash(got: Any) -> None:
+    assert got["model"] == "/v1/models/Qwen%2FQwen3-8B"
+
+
 def test_a_call_that_was_cut_off(got: Any) -> None:
     assert "without a finish reason" in got["cut"]
     assert not got["cutCalls"]

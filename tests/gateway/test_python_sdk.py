@@ -178,6 +178,11 @@ def test_wrong_requests_are_told_everything(gateway: Server) -> None:
     ]
 
 
+def test_a_model_whose_name_has_a_slash(gateway: Server) -> None:
+    found = sdk(gateway).models.retrieve("Qwen/Qwen3-8B")
+    assert (found.model_extra or {})["target"] == "/v1/models/Qwen%2FQwen3-8B"
+
+
 def test_metrics_count_what_happened(gateway: Server, client: httpx2.Client) -> None:
     def counted() -> list[float]:
         malformed = "manager_tool_calls_malformed_total"
@@ -203,8 +208,8 @@ def test_metrics_count_what_happened(gateway: Server, client: httpx2.Client) -> 
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_sequential_ids(start_gateway: Callable[..., Server], stream: bool) -> None:
-    server = start_gateway("--format", "hermes", "--ids", "sequential")
+def test_sequential_ids(shared_gateway: Callable[..., Server], stream: bool) -> None:
+    server = shared_gateway("--format", "hermes", "--ids", "sequential")
     made: Any = sdk(server).chat.completions.create(
         model="text",
         messages=ASK,  # type: ignore[arg-type]

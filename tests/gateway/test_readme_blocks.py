@@ -1,4 +1,4 @@
-"""The README of the gateway leads with what people come for: each block is run as it stands."""
+"""docs/gateway.md leads with what people come for: each block is run as it stands."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from .scripted_answers import ONE
 from .support_gateway import ASK, TOOLS
 from .support_messages import ASKED, claude, parts
 
-README = (CHECKOUT / "parsers/gateway/README.md").read_text(encoding="utf-8")
-LEAD = README.partition("\n## ")[0]
+LEAD = (CHECKOUT / "docs/gateway.md").read_text(encoding="utf-8").partition("\n## ")[0]
 UPSTREAM = "http://127.0.0.1:11434"
 PORT = "8080"
 #: Where the machine is busy, all of this may take longer than it is given by default.
@@ -33,7 +32,7 @@ ENVIRONMENT = {
 #: The three blocks, by the words before each.
 BLOCKS = {
     heading: block.split("\n")
-    for heading, block in re.findall(r"\*\*(.+?)\*\*(?s:.*?)\n\n((?:    .+\n)+)", LEAD)
+    for heading, block in re.findall(r"\*\*(.+?)\*\*(?s:.*?)\n```bash.*\n((?:[^`]+\n)+)```", LEAD)
 }
 NO_TOOLS, BROKEN, DIALECT = BLOCKS
 
@@ -65,7 +64,7 @@ def test_there_are_three() -> None:
         "A server whose calls are broken",
         "An agent that speaks another dialect.",
     ]
-    assert 'pip install "toolwire[gateway]"' in LEAD
+    assert "pip install '.[gateway]'" in LEAD
 
 
 def test_a_model_that_knows_nothing_of_tools(pasted: Callable[[str], Server]) -> None:

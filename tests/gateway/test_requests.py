@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx2
@@ -258,50 +258,49 @@ def test_an_id_that_the_upstream_gives_every_time(
 
 @pytest.mark.parametrize("mode", ["verified", "live"])
 @pytest.mark.parametrize("stream", [True, False])
-def test_names_are_mangled_for_the_upstream(upstream: Server, mode: str, stream: bool) -> None:
-    server = gateway_server(upstream, "--names", "mangle", "--mode", mode).start()
+def test_names_are_mangled_for_the_upstream(
+    shared_gateway: Callable[..., Server], mode: str, stream: bool
+) -> None:
+    server = shared_gateway("--names", "mangle", "--mode", mode)
     names = ["fs.read", "fs_read", "mcp/a:" + "x" * 80]
     tools: Any = [{"type": "function", "function": {"name": name}} for name in names]
     sent = ["fs_read_2", "fs_read", "mcp_a_" + "x" * 58]
-    try:
-        echoed = sdk(server).chat.completions.create(model="echo", messages=ASK, tools=tools)  # type: ignore[arg-type]
-        seen = json.loads(echoed.choices[0].message.content or "")
-        assert [tool["function"]["name"] for tool in seen["tools"]] == sent
-        body: list[Any] = [call_event("{}", name, f"c{i}", i) for i, name in enumerate(sent)]
-        body += [chat_event({}, "tool_calls"), DONE]
-        how: Any = {}
-        if not stream:
-            calls = [call(f"c{i}", "{}") for i in range(3)]
-            for one, name in zip(calls, sent, strict=True):
-                one["function"]["name"] = name
-            choice = {"message": {"tool_calls": calls}, "finish_reason": "tool_calls"}
-            body, how = [json.dumps({"choices": [choice]}).encode()], WHOLE
-        made: Any = sdk(server).chat.completions.create(
-            model="given",
-            messages=ASK,  # type: ignore[arg-type]
-            tools=tools,
-            stream=stream,
-            extra_body={"x_given": ask_for(*body, **how)["x_given"]},
-        )
-        if stream:
-            found = [c for chunk in made for ch in chunk.choices for c in ch.delta.tool_calls or ()]
-        else:
-            found = made.choices[0].message.tool_calls
-        assert [c.function.name for c in found if c.function.name] == names
-        output = [
-            {"type": "function_call", "id": f"f{i}", "call_id": f"c{i}", "name": name}
-            | {"arguments": "{}", "status": "completed"}
-            for i, name in enumerate(sent)
-        ]
-        flat: Any = [{"type": "function", "name": name, "parameters": {}} for name in names]
-        given = ask_for(*(event_bytes(event) for event in response_events(output)))["x_given"]
-        with sdk(server).responses.stream(
-            model="given", input="?", tools=flat, extra_body={"x_given": given}
-        ) as events:
-            answer = events.get_final_response()
-        assert [item.name for item in answer.output if item.type == "function_call"] == names
-    finally:
-        server.kill()
+    echoed = sdk(server).chat.completions.create(model="echo", messages=ASK, tools=tools)  # type: ignore[arg-type]
+    seen = json.loads(echoed.choices[0].message.content or "")
+    assert [tool["function"]["name"] for tool in seen["tools"]] == sent
+    body: list[Any] = [call_event("{}", name, f"c{i}", i) for i, name in enumerate(sent)]
+    body += [chat_event({}, "tool_calls"), DONE]
+    how: Any = {}
+    if not stream:
+        calls = [call(f"c{i}", "{}") for i in range(3)]
+        for one, name in zip(calls, sent, strict=True):
+            one["function"]["name"] = name
+        choice = {"message": {"tool_calls": calls}, "finish_reason": "tool_calls"}
+        body, how = [json.dumps({"choices": [choice]}).encode()], WHOLE
+    made: Any = sdk(server).chat.completions.create(
+        model="given",
+        messages=ASK,  # type: ignore[arg-type]
+        tools=tools,
+        stream=stream,
+        extra_body={"x_given": ask_for(*body, **how)["x_given"]},
+    )
+    if stream:
+        found = [c for chunk in made for ch in chunk.choices for c in ch.delta.tool_calls or ()]
+    else:
+        found = made.choices[0].message.tool_calls
+    assert [c.function.name for c in found if c.function.name] == names
+    output = [
+        {"type": "function_call", "id": f"f{i}", "call_id": f"c{i}", "name": name}
+        | {"arguments": "{}", "status": "completed"}
+        for i, name in enumerate(sent)
+    ]
+    flat: Any = [{"type": "function", "name": name, "parameters": {}} for name in names]
+    given = ask_for(*(event_bytes(event) for event in response_events(output)))["x_given"]
+    with sdk(server).responses.stream(
+        model="given", input="?", tools=flat, extra_body={"x_given": given}
+    ) as events:
+        answer = events.get_final_response()
+    assert [item.name for item in answer.output if item.type == "function_call"] == names
 
 
 def test_names_pass_where_only_some_servers_forbid_them(upstream: Server) -> None:

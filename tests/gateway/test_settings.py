@@ -152,6 +152,6 @@ def row(one: Setting) -> str:
 
 
 def test_the_documents_have_a_row_for_every_setting() -> None:
-    page = (CHECKOUT / "parsers/gateway/README.md").read_text(encoding="utf-8")
+    page = (CHECKOUT / "docs/gateway.md").read_text(encoding="utf-8")
     missing = [row(one) for one in EVERY if row(one) not in page.splitlines()]
-    assert missing == [], "parsers/gateway/README.md lacks these rows:\n" + "\n".join(missing)
+    assert missing == [], "docs/gateway.md lacks these rows:\n" + "\n".join(missing)

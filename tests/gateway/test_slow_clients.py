@@ -18,6 +18,8 @@ from .test_abuse import status
 
 Start = Callable[..., Server]
 
+#: A gateway that waits for a second.
+HASTY = ("--header-timeout", "1", "--body-timeout", "1")
 HEAD = b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n"
 BODY = json.dumps(ask("plain")).encode()
 WHOLE = HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
@@ -43,8 +45,8 @@ def error(answer: bytes) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("half", [b"", b"PO", HEAD, HEAD + b"X-Slow: "])
-def test_half_a_head(start_gateway: Start, half: bytes) -> None:
-    server = start_gateway("--header-timeout", "0.3")
+def test_half_a_head(shared_gateway: Start, half: bytes) -> None:
+    server = shared_gateway("--header-timeout", "0.3")
     with connected(server) as connection:
         connection.sendall(half)
         answer = rest(connection)
@@ -80,8 +82,8 @@ def test_a_head_that_never_ends_although_it_goes_on(start_gateway: Start) -> Non
     ],
 )
 @pytest.mark.parametrize("path", [b"chat/completions", b"embeddings"])
-def test_half_a_body(start_gateway: Start, half: bytes, path: bytes) -> None:
-    server = start_gateway("--body-timeout", "0.3")
+def test_half_a_body(shared_gateway: Start, half: bytes, path: bytes) -> None:
+    server = shared_gateway("--body-timeout", "0.3")
     with connected(server) as connection:
         connection.sendall(HEAD.replace(b"chat/completions", path) + half)
         answer = rest(connection)
@@ -91,9 +93,9 @@ def test_half_a_body(start_gateway: Start, half: bytes, path: bytes) -> None:
 
 
 @pytest.mark.slow
-def test_half_a_second_request(start_gateway: Start) -> None:
+def test_half_a_second_request(shared_gateway: Start) -> None:
     """The clock runs anew for each request of a connection."""
-    server = start_gateway("--header-timeout", "3")
+    server = shared_gateway(*HASTY)
     answer = b"HTTP/1.1 408"
     while status(answer) == 408:  # where the machine is busy, the first one may be slow, too
         with connected(server) as connection:
@@ -108,18 +110,21 @@ def test_half_a_second_request(start_gateway: Start) -> None:
 
 
 @pytest.mark.slow
-def test_a_body_that_nobody_wanted(start_gateway: Start) -> None:
+def test_a_body_that_nobody_wanted(shared_gateway: Start) -> None:
     """It was answered before it had come: the connection is closed all the same."""
-    server = start_gateway("--body-timeout", "5")
-    with connected(server) as connection:
-        connection.sendall(b"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{")
-        assert status(rest(connection)) in (404, 405)
+    server = shared_gateway(*HASTY)
+    answer = b"HTTP/1.1 408"
+    while status(answer) == 408:  # where the machine is busy, the answer came too late
+        with connected(server) as connection:
+            connection.sendall(b"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{")
+            answer = rest(connection)
+    assert status(answer) in (404, 405)
 
 
 @pytest.mark.slow
-def test_a_slow_answer_is_not_a_slow_request(start_gateway: Start) -> None:
-    server = start_gateway("--header-timeout", "3", "--body-timeout", "3")
-    text = "word " * 50  # each character takes 20 ms
+def test_a_slow_answer_is_not_a_slow_request(shared_gateway: Start) -> None:
+    server = shared_gateway(*HASTY)
+    text = "word " * 15  # each character takes 20 ms
     body = {"model": "tell+slow", "stream": True, "messages": [{"role": "user", "content": text}]}
     url = f"{server.url}/v1/chat/completions"
     while (answer := httpx2.post(url, json=body, timeout=PATIENCE)).status_code == 408:
@@ -128,8 +133,8 @@ def test_a_slow_answer_is_not_a_slow_request(start_gateway: Start) -> None:
     assert answer.text.endswith("data: [DONE]\n\n")
 
 
-def test_a_head_of_any_length_is_not_taken(start_gateway: Start) -> None:
-    with connected(start_gateway()) as connection:
+def test_a_head_of_any_length_is_not_taken(shared_gateway: Start) -> None:
+    with connected(shared_gateway()) as connection:
         connection.sendall(HEAD + b"X-Long: " + b"x" * 100_000)
         assert status(connection.recv(65536)) == 400
 

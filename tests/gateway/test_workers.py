@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from os import kill
 from pathlib import Path
@@ -16,7 +15,8 @@ import pytest
 from toolwire import ToolwireError
 from toolwire.gateway.settings import Settings
 
-from .conftest import ADMIN_KEY, PATIENCE, Server, free_port
+from .conftest import ADMIN_KEY, PATIENCE, Server
+from .redis_process import running_redis
 from .support_gateway import TOOLS, ask, metric
 from .test_operation import wait_until
 
@@ -27,26 +27,7 @@ CHAT = "/v1/chat/completions"
 KEY = {"x-admin-key": ADMIN_KEY}
 
 
-@pytest.fixture(scope="module")
-def redis() -> Iterator[Server]:
-    """A real one. The tests' own: it keeps nothing on the disk."""
-    binary = shutil.which("redis-server") or shutil.which("valkey-server")
-    assert binary, "shared captures are tested with Redis: apt-get install redis-server"
-    port = free_port()
-    command = [
-        binary,
-        "--port",
-        str(port),
-        "--bind",
-        "127.0.0.1",
-        "--save",
-        "",
-        "--appendonly",
-        "no",
-    ]
-    server = Server(command, port).start()
-    yield server
-    server.kill()
+redis = pytest.fixture(scope="module")(running_redis)
 
 
 def items(server: Server, **query: Any) -> dict[str, Any]:

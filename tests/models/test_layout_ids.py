@@ -36,6 +36,7 @@ def written(spec: Format, *ids: str) -> str:
     return toolwire.write(spec, calls)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FAMILIES, ids=lambda path: path.stem)
 def test_no_probes_id_is_a_part_of_a_format(path: Path) -> None:
     for samples in shown(path):

@@ -41,6 +41,7 @@ def test_templates_that_are_hard_to_ask(peculiarity: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("peculiarity", "sentence"),
     [
@@ -134,6 +135,7 @@ class Tokenizer:
         return template_renderer(self.chat_template)(messages, **variables)
 
 
+@pytest.mark.slow
 def test_any_fits_a_template_of_every_format_that_it_reads(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -55,6 +55,7 @@ def test_one_that_can_not_be_translated_is_named(tmp_path: Path) -> None:
     assert detect_model(read_model(folder(tmp_path, 5))).format == "hermes"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given_template", [OWN, QWEN35, GPT_OSS, LINES])
 def test_the_command_writes_it_down(tmp_path: Path, given_template: Any) -> None:
     spec = tmp_path / "mine.toml"

@@ -23,6 +23,7 @@ class BareKeys(Shape):
     """A prefix, a name, and an object with bare keys."""
 
     looks: ClassVar[str] = 'call:NAME{k:<|"|>v<|"|>,n:42}'
+    order: ClassVar[int] = 60
 
     quote: str
     prefix: str = "call:"

@@ -21,6 +21,7 @@ class CallText(PythonArguments, Shape):
     """`Name(args)` in plain text."""
 
     looks: ClassVar[str] = 'NAME(k="v", n=42) in plain text, with nothing around it'
+    order: ClassVar[int] = 80
 
     def read(self) -> CallTextReader:
         from .read import CallTextReader

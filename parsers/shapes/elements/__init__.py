@@ -35,6 +35,7 @@ class Elements(Shape):
     """Elements for calls, parameters, and the parts of parameters."""
 
     looks: ClassVar[str] = '<do name="NAME"><K>V</K></do>'
+    order: ClassVar[int] = 20
 
     #: what a call's element is called; its name is the attribute `name`
     call: str

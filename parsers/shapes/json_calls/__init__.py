@@ -24,6 +24,7 @@ class JsonCalls(JsonArguments, Shape):
     """Calls as JSON objects."""
 
     looks: ClassVar[str] = '{"name": "NAME", "arguments": {…}}'
+    order: ClassVar[int] = 10
 
     name_keys: tuple[str, ...] = ("name",)
     argument_keys: tuple[str, ...] = ("arguments", "parameters")

@@ -22,6 +22,7 @@ class Labels(JsonArguments, Shape):
     """Labelled lines."""
 
     looks: ClassVar[str] = "name: NAME, and a line arguments: {…}"
+    order: ClassVar[int] = 40
 
     name_label: str = "name"
     argument_labels: tuple[str, ...] = ("arguments", "parameters")

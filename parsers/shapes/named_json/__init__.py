@@ -22,6 +22,7 @@ class NamedJson(JsonArguments, Shape):
     """A name, perhaps an id, a separator, and the arguments."""
 
     looks: ClassVar[str] = "NAME[ARGS]{…}"
+    order: ClassVar[int] = 50
 
     #: what stands between name and arguments; a newline will do where this is empty
     separator: tuple[str, ...] = ()

@@ -22,6 +22,7 @@ class Pythonic(PythonArguments, Shape):
     """Calls as Python writes them."""
 
     looks: ClassVar[str] = '[NAME(k="v", n=42)]'
+    order: ClassVar[int] = 70
 
     drift: JsonCalls = field(default_factory=JsonCalls)
 

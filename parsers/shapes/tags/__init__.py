@@ -31,6 +31,7 @@ class Tags(Shape):
     """Tags for calls and parameters."""
 
     looks: ClassVar[str] = "<do=NAME><with=K>V</with></do>"
+    order: ClassVar[int] = 30
 
     call: Tag | None
     parameter: Tag

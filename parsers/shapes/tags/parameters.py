@@ -27,7 +27,7 @@ from ...core.literals import (
     first_of,
     pattern_of,
 )
-from ...core.object_builder import ObjectBuilder, Value, WholeValue, value_of
+from ...core.object_builder import ObjectBuilder, Value, WholeValue, unfinished_json, value_of
 from ...core.window import FastPath, Matches, Step
 from ...schema.kinds import JSON_TYPES, Kind, json_type
 from ...schema.tools import UNDECLARED, Tool
@@ -93,7 +93,7 @@ class Parameters:
         if following is True and json_type(text) == "object":
             out.write(text.strip())
         elif following is False and text.lstrip().startswith("{"):
-            out.write(text.lstrip())
+            out.write(unfinished_json(text, whole.closer))
         else:
             self.object.key(opening.name)
             value = value_of(self._kind(opening), out)
@@ -101,7 +101,7 @@ class Parameters:
             if whole.closed:
                 value.close()
             else:
-                value.cut()
+                value.cut(whole.closer)
         return following
 
     def _parameter(self, opening: Opening) -> Step[Opening | bool]:
@@ -154,8 +154,7 @@ class Parameters:
                     value.close()
                     return True
                 if w.eof:
-                    value.write(newline + w.take(len(w.text)))
-                    value.cut()
+                    value.cut(newline + w.take(len(w.text)))
                     return False
                 if found is None and not newline and not line_begins:
                     fast_path = fast_path or value.fast_path(self.plan.plain)

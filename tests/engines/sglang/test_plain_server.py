@@ -1,25 +1,20 @@
-"""A server as a user would start it: the README's command, two HTTP workers, a reasoning parser."""
+"""A server as a user would start it: by docs/sglang.md, with two HTTP workers and a reasoning parser."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
-import re
-import signal
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil
 import pytest
 from engine_cases import ADD_ONE_TWO, ONE_TWO, TOOLS
 from engine_client import MODEL, Asker, chat, chat_stream
 from engine_server import EngineServer
-from openai import AsyncOpenAI
+from engine_workers import ask_one, others_stopped
 from sglang_asking import job, required, scripted
+from sglang_server import worker_pids
 from tokenizers import Tokenizer
 
 QUESTION = [{"role": "user", "content": "Go."}]
@@ -36,44 +31,15 @@ def test_auto_finds_the_parser_of_our_template(plain_server: EngineServer) -> No
 
 def test_every_worker_has_the_parser(plain_server: EngineServer) -> None:
     """SGLang would refuse the request in a worker that does not know the parser's name."""
-    plain_server.wait_for_log("(total: 2)")
-    log = plain_server.log.read_text(errors="replace")
-    workers = {int(pid) for pid in re.findall(r"Start multi-tokenizer worker process (\d+)", log)}
+    workers = set(worker_pids(plain_server))
     assert len(workers) == 2
     for worker in workers:
         with others_stopped(workers - {worker}):
-            assert asyncio.run(worker_that_calls(plain_server.url, sorted(workers))) == worker
-
-
-@contextmanager
-def others_stopped(workers: Collection[int]) -> Iterator[None]:
-    """All listen at one socket, and which of them takes a connection is up to the machine. So these
-    take none for a while."""
-    for worker in workers:
-        os.kill(worker, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for worker in workers:
-            os.kill(worker, signal.SIGCONT)
-
-
-async def worker_that_calls(url: str, workers: Sequence[int]) -> int:
-    """Asks on a connection of its own. The process at its other end is the one that answered."""
-    async with AsyncOpenAI(base_url=f"{url}/v1", api_key="none", timeout=600) as client:
-        got = await client.chat.completions.with_raw_response.create(
-            model=MODEL, messages=QUESTION, tools=TOOLS, extra_body=scripted(TEXT)
-        )
-        message = got.parse().choices[0].message
-        calls = [(c.function.name, c.function.arguments) for c in message.tool_calls or []]
-        assert (calls, message.content) == ([("add", ONE_TWO)], "Sure.")
-        address = got.http_response.extensions["network_stream"].get_extra_info("client_addr")
-        (worker,) = (pid for pid in workers if holds(pid, address))
-        return worker
-
-
-def holds(pid: int, address: tuple[str, int]) -> bool:
-    return any(one.raddr == address for one in psutil.Process(pid).net_connections("tcp"))
+            request = {"messages": QUESTION, "tools": TOOLS, "extra_body": scripted(TEXT)}
+            answered, message = asyncio.run(ask_one(plain_server.url, sorted(workers), **request))
+            assert answered == worker
+            calls = [(c.function.name, c.function.arguments) for c in message.tool_calls or []]
+            assert (calls, message.content) == ([("add", ONE_TWO)], "Sure.")
 
 
 def test_a_stream_of_a_worker(plain_asker: Asker) -> None:

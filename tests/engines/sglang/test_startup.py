@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import template
 from sglang.srt.entrypoints import engine
 from sglang.srt.plugins import load_plugins
 from sglang.srt.server_args import ServerArgs, prepare_server_args
+from sglang_server import template
 from toolwire import get_format
 from toolwire.engines.sglang import checks as sglang_checks
 from transformers import AutoTokenizer

@@ -1,4 +1,4 @@
-"""The real servers, started before the first test, and what it takes to script their output."""
+"""The real servers, and what it takes to script their output."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from typing import Any
 import toolwire.templates
 from engine_client import MODEL
 from engine_server import BOOT_SECONDS, EngineServer
-from readme_blocks import pasted
+from page_blocks import pasted
 
 HERE = Path(__file__).resolve().parent
 PLUGINS = HERE / "plugins"
@@ -79,15 +79,21 @@ class Plan:
 
     flags: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=dict)
-    pasted: bool = False
-    """Whether it is started by what the README tells people to paste."""
+    pasted: str = ""
+    """The page that tells people to paste what it is started by."""
+    command: bool = False
+    """Whether it is started by the command `vllm serve`: some flags are for that only."""
     settings: dict[str, Any] = field(default_factory=dict)
     """What it is told in a file (`--config`)."""
     scripts: tuple[str, ...] = SCRIPTS
 
     def start(self, model: Path, folder: Path) -> EngineServer:
         folder.mkdir()
-        begin = pasted("vllm serve", model) if self.pasted else [*COMMAND, "--model", str(model)]
+        begin = [*COMMAND, "--model", str(model)]
+        if self.pasted:
+            begin = pasted(self.pasted, "vllm serve", model)
+        elif self.command:
+            begin = [sys.executable, str(COMMANDS / "vllm"), "serve", str(model)]
         environment = {**ENVIRONMENT, **self.environment, "PATH": PATH}
         command = [*begin, *FLAGS, *self.scripts, *self.flags]
         if self.settings:
@@ -151,12 +157,12 @@ SERVERS = {
         ),
         UNCHECKED,
     ),
-    # The README's own command (parser and template), and with it the gateway inside vLLM; every call
-    # is held to its schema.
+    # The README's own command, which finds the parser by the template, and with it the gateway inside
+    # vLLM; every call is held to its schema.
     "gateway_server": Plan(
-        (*MIDDLEWARE, *SCRIPTED, "--tool-strict-level", "parameter"),
+        (*HERMES_TEMPLATE, *MIDDLEWARE, *SCRIPTED, "--tool-strict-level", "parameter"),
         {"TOOLWIRE_FORMAT": "call_text", "APISIX_ADMIN_KEY": ADMIN_KEY},
-        pasted=True,
+        pasted="README.md",
     ),
     # The gateway inside a vLLM that has no tool parser at all; no key, so no debug routes.
     "parserless_server": Plan(
@@ -176,12 +182,11 @@ SERVERS = {
             "stream-interval": 16,
         },
     ),
-    # Several tokens a step, as a draft has them: what the model copies from the prompt is guessed.
+    # Several tokens a step, as a draft has them: what the model copies from the prompt is guessed. Its
+    # parser and template are named, as for a model that was never trained on tools.
     "speculative_server": Plan(
-        (
-            *(*parser("toolwire_hermes"), *HERMES_TEMPLATE, *REAL),
-            *("--speculative-config", json.dumps(NGRAMS), "--stream-interval", "2"),
-        ),
+        (*REAL, "--speculative-config", json.dumps(NGRAMS), "--stream-interval", "2"),
+        pasted="docs/vllm.md",
         scripts=(),
     ),
     # Two that must refuse to start.

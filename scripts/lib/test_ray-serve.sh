@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Ray Serve LLM on this machine, with vLLM's replicas: installs it and toolwire into .venvs/ray-serve and runs
+# these tests there. What follows goes to pytest.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+scripts/lib/install_ray_serve.sh anthropic gguf openai psutil pytest
+unset PYTHONDONTWRITEBYTECODE
+export RAY_USAGE_STATS_ENABLED=0
+exec .venvs/ray-serve/bin/python -m pytest --confcutdir=tests/engines -p no:cacheprovider \
+    -W ignore::DeprecationWarning -W ignore::UserWarning -W ignore::FutureWarning tests/engines/ray_serve "$@"
