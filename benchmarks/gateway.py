@@ -240,7 +240,7 @@ class Measuring:
         self.workers = max(four.rates) / max(one.rates)
 
 
-def as_part(measuring: Measuring, started: str, seconds: float) -> part.Part:
+def as_part(measuring: Measuring, started: str, seconds: float, interrupted: bool) -> part.Part:
     found, carried = measuring.found, measuring.workers
     wrong = [sentence for measured in found for sentence in measured.wrong()]
     ratios = {
@@ -274,10 +274,11 @@ def as_part(measuring: Measuring, started: str, seconds: float) -> part.Part:
                 "CPU time: the least of all rounds. Memory: after a third of the time, and at its end.",
             )
         ],
-        plots=[plot(found)],
+        plots=[plot(found)] if found else [],
         wrong=wrong,
         ratios=ratios,
         data=[{"streams": m.streams, "paced": m.paced, "ways": list(m.results)} for m in found],
+        interrupted=interrupted,
     )
 
 
@@ -323,15 +324,18 @@ def main() -> int:
     asked.rounds = asked.rounds or (1 if asked.quick else 3)
     started, clock = part.now(), time.perf_counter()
     measuring = Measuring(asked)
+    interrupted = False
     try:
-        for streams in asked.streams or (QUICK_STREAMS if asked.quick else STREAMS):
-            measuring.measure(streams)
         measuring.measure(UNPACED, paced=False)
         measuring.measure_workers()
+        for streams in asked.streams or (QUICK_STREAMS if asked.quick else STREAMS):
+            measuring.measure(streams)
+    except KeyboardInterrupt:  # what is finished stays
+        interrupted = True
     finally:
         measuring.close()
     part.progress_done()
-    found = as_part(measuring, started, time.perf_counter() - clock)
+    found = as_part(measuring, started, time.perf_counter() - clock, interrupted)
     part.write(asked.json, found)
     show(found)
     return 0

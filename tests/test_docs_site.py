@@ -15,6 +15,7 @@ import pytest
 import toolwire
 import toolwire.openai
 from toolwire import get_format, list_formats
+from toolwire.formats.registry import BUILT_IN
 
 from .engines.page_blocks import ROOT, text_of
 
@@ -33,7 +34,7 @@ pages = load("docs_pages")
 check = load("docs_check")
 
 FAMILIES = pages.families()
-OWN = set(toolwire.formats.registry.BUILT_IN) & set(list_formats())
+OWN = BUILT_IN & set(list_formats())
 
 
 # -- made from the code ---------------------------------------------------------------------------

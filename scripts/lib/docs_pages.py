@@ -20,7 +20,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from toolwire import Format, Message, get_format, list_formats, parse
-from toolwire.cli import app
+from toolwire.cli import make_app
 from toolwire.commands.detect import start_commands
 from toolwire.commands.formats import all_of
 from toolwire.engines.names import sglang_kept, vllm_kept
@@ -247,7 +247,7 @@ def all_formats() -> str:
 
 def commands_page() -> str:
     lines = ["# The command line", "", "As `toolwire COMMAND --help` says it.", ""]
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(make_app())
     for name, command in group.commands.items():
         lines += [f"## toolwire {name}", "", *plain(command.help or "").split("\n"), ""]
         rows = [parameter(one) for one in command.params if one.name != "help"]
