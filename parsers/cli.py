@@ -5,6 +5,7 @@ traceback only after `--debug`. What other programs read (paths, JSON, pipes) is
 gets colours.
 """
 
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from .commands.output import USAGE, complain
+from .commands.output import FINDINGS, USAGE, complain
 from .errors import ToolwireError
 
 #: Each command, with the module of `commands/` that has its function, and the example at the end of its
@@ -120,6 +121,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = command.main(args=given, prog_name="toolwire", standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
         return STOPPED
+    except BrokenPipeError:  # whoever read this has left, as in `toolwire formats | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left goes nowhere
+        return FINDINGS
     except Exception as error:  # noqa: BLE001 - a user gets a sentence, and the rest with --debug
         if _wants_debug(given):
             traceback.print_exc()

@@ -98,7 +98,7 @@ def test_only_names_of_types_change_and_notes_go() -> None:
     assert in_json_names(kept) == kept
     notes = {"default": {"type": "int"}, "title": "str", "description": "x", "examples": [1]}
     assert in_json_names({**kept, **notes}) == kept
-    named = {"properties": {note: {"minLength": 1} for note in notes}}  # parameters of these names
+    named = {"properties": {name: {"minLength": 1} for name in notes}}  # parameters of these names
     assert in_json_names(named) == named
     changed = {
         "properties": {"default": {"type": "int"}, "type": {"type": ["str", "null", 5]}},
