@@ -22,10 +22,11 @@ import render
 import workers
 from workloads import ROOT
 
-PARTS = ("start", "parsers", "correctness", "neighbours", "serve", "batch", "gateway")
+PARTS = ("start", "tools", "parsers", "correctness", "neighbours", "serve", "batch", "gateway")
 #: The engines whose environments a part needs.
 ENGINES = {
     "start": ("vllm",),
+    "tools": (),
     "parsers": ("vllm", "sglang"),
     "correctness": ("vllm", "sglang"),
     "neighbours": ("vllm",),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .openai.message import Message, ToolCall, parse
     from .rollouts.ids import parse_ids
     from .schema.definitions import FunctionDefinition, ToolDefinition
+    from .schema.tools import KnownTools
     from .shapes import (
         BareKeys,
         CallText,
@@ -56,6 +57,7 @@ __all__ = [
     "FunctionDefinition",
     "IdStyle",
     "JsonCalls",
+    "KnownTools",
     "Labels",
     "Layout",
     "Message",
@@ -103,6 +105,7 @@ _MODULES = {
     ".openai.message": ("Message", "ToolCall", "parse"),
     ".rollouts.ids": ("parse_ids",),
     ".schema.definitions": ("FunctionDefinition", "ToolDefinition"),
+    ".schema.tools": ("KnownTools",),
     ".shapes": (
         "BareKeys",
         "CallText",

@@ -21,6 +21,7 @@ from .errors import ToolwireError
 COMMANDS = {
     "formats": ("formats", "toolwire formats kimi_k2"),
     "parse": ("parse", "toolwire parse hermes --deltas --chunk 3 < output.txt"),
+    "play": ("play", "toolwire play capture.json"),
     "batch": ("batch", "toolwire batch hermes completions.jsonl calls.jsonl --tools tools.json"),
     "write": ("write", "toolwire write kimi_k2 calls.json"),
     "new-format": (

@@ -120,6 +120,7 @@ def expected_files() -> set[str]:
     assert package
     assert templates
     others = ["py.typed", "gateway/page.html", "chat_templates/catalog.json"]
+    others += ["play/play.html", "view/view.css", "view/view.js"]
     return {f"toolwire/{name}" for name in [*package, *others]} | set(templates)
 
 
@@ -132,7 +133,8 @@ def test_the_wheel_holds_every_module_template_and_page(wheel: Path) -> None:
     assert expected_files() - names == set()
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
     kinds = {Path(name).suffix for name in names if name.startswith("toolwire/")}
-    assert kinds == {".py", ".typed", ".jinja", ".json", ".html"}, "something else got into it"
+    pages = {".html", ".css", ".js"}
+    assert kinds == {".py", ".typed", ".jinja", ".json"} | pages, "something else got into it"
     assert {name.split("/")[0].split("-")[0] for name in names} == {"toolwire"}
 
 

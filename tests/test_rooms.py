@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "parsers"
 #: Every room, in the order in which they may know each other. The engines do not know each other.
 ORDER = (
     "errors", "events", "schema", "core", "shapes", "formats", "openai", "templates", "models",
-    "batch", "engines", "rollouts", "gateway", "replay", "commands", "cli",
+    "batch", "engines", "rollouts", "view", "gateway", "replay", "play", "commands", "cli",
 )  # fmt: skip
 FACE = ""  # the package itself, whose names are for users
 

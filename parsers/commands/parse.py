@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from ..errors import ToolwireError
 from ..formats.reasoning import list_reasoning
-from ..openai import DeltaStream, Message, ToolCall, accumulate
+from ..openai import DeltaStream, Message, accumulate
+from ..openai.message import call_problem
 from .output import FINDINGS, as_json, faint, table
 from .reading import complete_format, complete_reasoning, read_text, read_tools
 
@@ -74,21 +74,12 @@ def parse(
     message = accumulate(sent)
     if not deltas:
         typer.echo(_as_json(message, style is not None) if json_ else _as_table(message))
-    return FINDINGS if any(problem(call) for call in message.tool_calls) else 0
-
-
-def problem(call: ToolCall) -> str:
-    """What is wrong with a call's arguments, or nothing."""
-    try:
-        call.load()
-    except ToolwireError as error:
-        return str(error)
-    return ""
+    return FINDINGS if any(call_problem(call) for call in message.tool_calls) else 0
 
 
 def _as_json(message: Message, reasoning: bool) -> str:
     calls = [
-        {"name": c.name, "arguments": c.arguments, "problem": problem(c) or None}
+        {"name": c.name, "arguments": c.arguments, "problem": call_problem(c) or None}
         for c in message.tool_calls
     ]
     shown = {"content": message.content, "tool_calls": calls}
@@ -102,6 +93,6 @@ def _as_table(message: Message) -> str:
     parts += [message.content] if message.content else []
     if message.tool_calls:
         rows = [("CALL", "ARGUMENTS", "PROBLEM")]
-        rows += [(c.name, c.arguments, problem(c)) for c in message.tool_calls]
+        rows += [(c.name, c.arguments, call_problem(c)) for c in message.tool_calls]
         parts.append(table(rows))
     return "\n\n".join(parts) or "(nothing)"

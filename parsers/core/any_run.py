@@ -29,9 +29,11 @@ there on it is read as such, to its end. In thoughts that are marked otherwise, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from ..schema.recent import Recent
+from ..schema.tools import Tool
 from .any_channels import AnyChannelRun, Family
 from .block import Block
 from .channel_run import first_words
@@ -77,11 +79,19 @@ class AnyReader(ShapeReader):
             [spelling for format in formats for spelling in format.delimiters.starts.spellings]
         )
         #: what a header may begin with before its first token, beside a tool's name
-        self.recipients: Final = [f.recipient for f in families if f.recipient]
+        self._recipients: Final = [f.recipient for f in families if f.recipient]
+        self._first_words: Final = Recent(self._words)
         self._known: Final[dict[tuple[str, bool], list[Candidate]]] = {}
 
     def own_run(self, context: Context) -> Run:
         return AnyRun(context, self)
+
+    def first_words(self, tools: Mapping[str, Tool] | None) -> Literals:
+        """What a header may begin with before its first token."""
+        return self._words(tools) if tools is None else self._first_words(tools)
+
+    def _words(self, tools: Mapping[str, Tool] | None) -> Literals:
+        return Literals([*self._recipients, *filter(None, tools or ())])
 
     def candidates(self, opener: str, line_start: bool) -> list[Candidate]:
         """Those of the formats that may begin with `opener`, which may begin a line."""
@@ -183,7 +193,7 @@ class AnyRun(Run):
         """Whose header the message begins with, where the prompt began it and left a word to the model:
         for whom the part is. Reads nothing."""
         w, families = self.window, list(self._reader.families.values())
-        words = Literals([*self._reader.recipients, *filter(None, self.tools or ())])
+        words = self._reader.first_words(self.tools)
         while (space := w.space()) is None:
             yield
         while (word := words.here(w)) is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ..schema.tools import Tool
+from ..schema.tools import KnownTools, Tool
 from .format import Format
 from .reasoning import ReasoningStyle
 from .window import Window
@@ -14,7 +14,7 @@ from .window import Window
 class Context:
     """Everything that whoever reads a message has to know of it beforehand."""
 
-    __slots__ = ("format", "style", "tools", "window")
+    __slots__ = ("format", "known", "style", "tools", "window")
 
     def __init__(
         self,
@@ -22,9 +22,12 @@ class Context:
         tools: Mapping[str, Tool] | None,
         window: Window,
         style: ReasoningStyle | None = None,
+        known: KnownTools | None = None,
     ) -> None:
-        """`style`: how thoughts are marked, if any are looked for."""
+        """`style`: how thoughts are marked, if any are looked for; `known`: the same tools, with more
+        that is known of them."""
         self.format: Final = format
         self.tools: Final = tools
         self.window: Final = window
         self.style: Final = style
+        self.known: Final = known

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ..errors import ToolwireError
 from ..events import Event
-from ..schema.tools import read_tools
+from ..schema.tools import KnownTools
 from .channel_run import ChannelRun
 from .context import Context
 from .driver import Run
@@ -45,7 +45,8 @@ class EventParser:
         self.format = format
         self._window = Window(fast_paths)
         self._tail = Tail(format.turn_ends)
-        run = _run(Context(format, read_tools(tools), self._window, style))
+        known = tools if isinstance(tools, KnownTools) else KnownTools(tools)
+        run = _run(Context(format, known.by_name, self._window, style, known))
         self._out = run.out
         self._steps = run.main(in_reasoning)
         self._finished = False

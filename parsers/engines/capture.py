@@ -17,7 +17,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -176,8 +176,7 @@ class Record:
             "findings": [{"reason": name, "action": "passed", "detail": ""} for name in off],
             "format": self._tally.format,
             "tools": [replace(one, strict=False).to_dict() for one in self._request.functions],
-            "raw": [_chunk({"content": piece}, None) for piece in self._pieces]
-            + [_chunk({}, "stop"), "data: [DONE]\n\n"],
+            "raw": as_stream(self._pieces),
             "emitted": [],
         }
 
@@ -196,6 +195,12 @@ class Recorded:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+def as_stream(pieces: Iterable[str]) -> list[str]:
+    """A streamed answer of Chat Completions that has this text in it, event by event."""
+    texts = [_chunk({"content": piece}, None) for piece in pieces]
+    return [*texts, _chunk({}, "stop"), "data: [DONE]\n\n"]
 
 
 def _chunk(delta: Json, reason: str | None) -> str:

@@ -45,6 +45,7 @@ class Recorder:
     tools: list[Json]
     raw: list[bytes] = field(default_factory=list)
     emitted: list[bytes] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)  # when each of `raw` came
     size: int = 0
 
     def __post_init__(self) -> None:
@@ -53,18 +54,25 @@ class Recorder:
             self.tools, self.size = [], 0
 
     def came(self, chunk: bytes) -> None:
-        self._add(self.raw, chunk)
+        if self._add(self.raw, chunk):
+            self.times.append(time.monotonic())
 
     def went(self, chunk: bytes) -> None:
         self._add(self.emitted, chunk)
 
-    def _add(self, chunks: list[bytes], chunk: bytes) -> None:
+    def milliseconds(self) -> list[float]:
+        """When each chunk came, counted from the first."""
+        return [round(1000 * (time - self.times[0]), 1) for time in self.times]
+
+    def _add(self, chunks: list[bytes], chunk: bytes) -> bool:
+        """Whether there was room for it."""
         room = MAX_EXCHANGE - self.size - _CHUNK
         if room < 0:
-            return
+            return False
         kept = chunk if len(chunk) <= room else chunk[:room] + CUT.encode()
         chunks.append(kept)
         self.size += len(kept) + _CHUNK
+        return True
 
 
 class Captures(Protocol):
@@ -97,6 +105,7 @@ def exchange_of(recorder: Recorder, findings: list[Finding]) -> Json:
         ],
         "format": recorder.format,
         "tools": recorder.tools,
+        "times": recorder.milliseconds(),
         "raw": recorder.raw,
         "emitted": recorder.emitted,
     }

@@ -16,6 +16,7 @@ from importlib import resources
 from urllib.parse import parse_qs
 
 from ..openai.problems import failure
+from ..view.page import HEADERS, assemble
 from . import metrics
 from .asgi import Scope, Send, send_bytes, send_json
 from .capture import Captures
@@ -29,17 +30,6 @@ MAX_LIMIT = 10_000
 WRONG_KEYS, SECONDS, _ADDRESSES = 20, 60.0, 10_000
 
 _log = logging.getLogger("toolwire.gateway")
-
-# The page has no data and asks no other host for anything; this keeps it so.
-_PAGE_HEADERS = [
-    (
-        b"content-security-policy",
-        b"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-        b"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-    ),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-]
 
 
 class WrongKeys:
@@ -78,8 +68,9 @@ class DebugRoutes:
         if self._capture is None or scope["method"] not in ("GET", "HEAD"):
             await send_json(send, 404, failure("There is nothing here", "not_found"))
         elif path == DEBUG_PAGE:
-            page = resources.files(__package__).joinpath("page.html").read_bytes()
-            await send_bytes(send, 200, page, b"text/html; charset=utf-8", _PAGE_HEADERS)
+            html = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
+            headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+            await send_bytes(send, 200, assemble(html), b"text/html; charset=utf-8", headers)
         elif await self._is_admin(scope, send):
             query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
             limit = query.get("limit", ["50"])[0]

@@ -335,12 +335,17 @@ def _without_thought(text: str, markers: Markers) -> str:
     return inside.removeprefix(closer).strip() if inside.startswith(closer) else text
 
 
+def common_prefix(one: str, other: str) -> int:
+    """With how many characters both texts begin."""
+    return next(
+        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
+
+
 def _shared(before: str, shown: str) -> int:
     """Where the turn begins: what both texts begin with, without half a tag at the end."""
-    length = next(
-        (i for i, (a, b) in enumerate(zip(before, shown, strict=False)) if a != b),
-        min(len(before), len(shown)),
-    )
+    length = common_prefix(before, shown)
     if length < len(before):
         tag = before.rfind("<", 0, length)
         if tag > before.rfind(">", 0, length):

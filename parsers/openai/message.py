@@ -64,6 +64,15 @@ class ToolCall:
         return value if isinstance(value, dict) else {}
 
 
+def call_problem(call: ToolCall) -> str:
+    """What is wrong with a call's arguments, or nothing."""
+    try:
+        call.load()
+    except ToolwireError as error:
+        return str(error)
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """What a model said: `content` and `reasoning` are None where there is none."""

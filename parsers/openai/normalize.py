@@ -75,7 +75,7 @@ class CallNormalizer:
         self._found: list[Finding] = []
         self._more: Counter[tuple[str | None, str | None]] = Counter()
         self._number = 0  # the last one that was given to a call from the text
-        self._repair = Repair(policy.repair, policy.request.tools if policy.repair else None)
+        self._repair = Repair(policy.repair, policy.request.known if policy.repair else None)
 
     @property
     def findings(self) -> list[Finding]:

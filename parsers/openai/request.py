@@ -26,6 +26,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..schema.declarations import Declaration, declarations, field
+from ..schema.recent import Recent
+from ..schema.tools import KnownTools
 from .schemas import readable
 
 
@@ -111,8 +113,20 @@ class Request:
 
     @property
     def tools(self) -> list[dict[str, Any]] | None:
-        """All functions, for a parser; None where there are none."""
+        """All functions, as a request declares them; None where there are none."""
         return [function.to_dict() for function in self.functions] or None
+
+    @property
+    def known(self) -> KnownTools:
+        """All functions, for a parser: read once for all choices of a request."""
+        return _known(self.functions)
+
+
+def _known_tools(functions: tuple[Function, ...]) -> KnownTools:
+    return KnownTools([function.to_dict() for function in functions] or None)
+
+
+_known = Recent(_known_tools)
 
 
 #: A request without tools.
@@ -149,8 +163,14 @@ def read_parts(
     tools: Any, tool_choice: Any = None, *, parallel: bool = True, legacy: bool = False
 ) -> Request:
     """The request that has these tools and this tool choice."""
-    choice = read_choice(tool_choice) if tools else Choice("none")
-    return Request(read_functions(tools), choice, parallel, legacy)
+    return of_functions(read_functions(tools), tool_choice if tools else "none", parallel, legacy)
+
+
+def of_functions(
+    functions: tuple[Function, ...], tool_choice: Any, parallel: bool = True, legacy: bool = False
+) -> Request:
+    """The request with functions that were read already."""
+    return Request(functions, read_choice(tool_choice), parallel, legacy)
 
 
 def read_functions(tools: Any) -> tuple[Function, ...]:

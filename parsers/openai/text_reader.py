@@ -38,7 +38,7 @@ class TextReader:
         """`calls`: whether they are read, where the policy wants any."""
         format = policy.format or ""
         calls = calls and policy.reads_text
-        tools = policy.request.tools if calls else None
+        tools = policy.request.known if calls else None
         looks = policy.reasoning != "off"
         self._parser = Parser(format if calls else text_only(format), tools, looks or None)
         self._begins = not calls and _only_at_the_start(self._parser.format)
@@ -178,7 +178,7 @@ class ThoughtsReader:
     __slots__ = ("_events", "_parser", "_raw", "_start")
 
     def __init__(self, policy: Policy) -> None:
-        self._parser = Parser(policy.format or "", policy.request.tools, True, in_reasoning=True)
+        self._parser = Parser(policy.format or "", policy.request.known, True, in_reasoning=True)
         self._raw = Pieces()  # what came and did not go out
         self._events: list[Event] | None = []  # the calls so far; None: nothing is read any more
         self._start = True

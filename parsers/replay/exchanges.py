@@ -47,6 +47,11 @@ def _is_exchange(exchange: Json) -> bool:
     )
 
 
+def api_of(exchange: Json) -> str:
+    """Which API the captured answer is of."""
+    return _APIS[exchange["route"]]
+
+
 def replay_exchange(exchange: Json, format: str | None = None, mode: str = "verified") -> list[str]:
     """What would be sent for the exchange now, chunk by chunk."""
     plan, settings = _plan(exchange, format, mode)
@@ -73,4 +78,4 @@ def _plan(exchange: Json, format: str | None, mode: str) -> tuple[Plan, Settings
     settings = Settings(format=format or exchange.get("format"), mode=mode)
     request = read_parts(exchange.get("tools"))
     policy = Policy(settings.format, request, reasoning=settings.reasoning)
-    return Plan(exchange["route"], _APIS[exchange["route"]], b"", policy), settings
+    return Plan(exchange["route"], api_of(exchange), b"", policy), settings

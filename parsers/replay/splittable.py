@@ -44,7 +44,7 @@ def splittable_answer(plan: Plan, raw: bytes) -> list[Splittable]:
     if not plan.policy.reads_text:
         return []
     answer = load_object(raw) or {}
-    return [_splittable_text(text, plan.policy) for text in _texts(answer) if text]
+    return [_splittable_text(text, plan.policy) for text in texts_of(answer) if text]
 
 
 def _splittable_text(text: str, policy: Policy) -> Splittable:
@@ -59,7 +59,7 @@ def _splittable_text(text: str, policy: Policy) -> Splittable:
     return Splittable("character", text, message_result(parse(format, text, tools, thoughts)), run)
 
 
-def _texts(answer: Json) -> list[str]:
+def texts_of(answer: Json) -> list[str]:
     """The texts of a whole answer of any API."""
     messages = [c.get("message") for c in _objects(answer.get("choices"))]
     found = [m.get("content") for m in messages if isinstance(m, dict) and not m.get("tool_calls")]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypedDict
 
+from .tools import KnownTools
+
 
 class FunctionDefinition(TypedDict, total=False):
     """A function that the model may call. `parameters` is a JSON Schema of its arguments."""
@@ -26,5 +28,5 @@ class ToolDefinition(TypedDict, total=False):
     strict: bool | None
 
 
-#: What takes tools also takes plain dicts.
-Tools: TypeAlias = Sequence[ToolDefinition | Mapping[str, Any]]
+#: What takes tools also takes plain dicts, and tools that were read already.
+Tools: TypeAlias = Sequence[ToolDefinition | Mapping[str, Any]] | KnownTools

@@ -15,6 +15,8 @@ from .kinds import PYTHON_TYPES
 DEFINITIONS: Final = ("$defs", "definitions")
 #: What holds schemas by names of the schema's own.
 SCHEMA_MAPS: Final = ("properties", *DEFINITIONS, "patternProperties", "dependentSchemas")
+#: What is for people and models to read, and says nothing about a value.
+_NOTES: Final = frozenset({"title", "description", "default", "examples", "deprecated", "$comment"})
 #: What holds values, in which a "type" is nothing special.
 _VALUES: Final = frozenset({"const", "enum", "default", "examples", "required"})
 
@@ -44,8 +46,8 @@ def finds_all(schema: Any) -> bool:
 
 
 def in_json_names(schema: Mapping[str, Any], sorted_keys: bool = False) -> dict[str, Any]:
-    """A copy in which types have JSON Schema's names; with `sorted_keys`, properties in alphabetical
-    order."""
+    """A copy in which types have JSON Schema's names, without notes; with `sorted_keys`, properties in
+    alphabetical order."""
     whole: dict[str, Any] = {}
     made: dict[tuple[int, bool], Any] = {(id(schema), False): whole}
     waiting: list[tuple[Any, Any, bool]] = [(whole, schema, False)]
@@ -54,6 +56,8 @@ def in_json_names(schema: Mapping[str, Any], sorted_keys: bool = False) -> dict[
         members = part.items() if isinstance(part, Mapping) else enumerate(part)
         for key, value in sorted(members, key=_by_name) if by_name and sorted_keys else members:
             in_schema = isinstance(part, Mapping) and not by_name
+            if in_schema and key in _NOTES:
+                continue
             if in_schema and key == "type":
                 copy[key] = _json_names(value)
             elif not isinstance(value, (Mapping, list)) or (in_schema and key in _VALUES):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from ..errors import ToolwireError
@@ -74,14 +75,38 @@ class Tool:
 UNDECLARED: Final = Tool("", {})
 
 
+class NameIndex:
+    """The names of tools, to look words up in: that takes no longer the more there are."""
+
+    __slots__ = ("_sorted", "initials", "longest")
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._sorted: Final = sorted(names)
+        #: what they begin with, and how long one can be
+        self.initials: Final = frozenset(name[:1] for name in self._sorted)
+        self.longest: Final = max(map(len, self._sorted), default=0)
+
+    def begins_one(self, word: str) -> bool:
+        """Whether any of the names begins with this."""
+        place = bisect_left(self._sorted, word)  # all that begin with it stand from here on
+        return place < len(self._sorted) and self._sorted[place].startswith(word)
+
+
 class KnownTools:
     """Tools that were read already, for who reads many messages with the same ones. A parser takes them
-    in the place of the list."""
+    in the place of the list, and then costs the same however many there are."""
 
-    __slots__ = ("by_name",)
+    __slots__ = ("_names", "by_name")
 
     def __init__(self, tools: Any) -> None:
-        self.by_name: dict[str, Tool] | None = read_tools(tools)
+        self.by_name: Final = read_tools(tools)
+        self._names: NameIndex | None = None
+
+    @property
+    def names(self) -> NameIndex:
+        if self._names is None:
+            self._names = NameIndex(self.by_name or ())
+        return self._names
 
 
 def read_tools(tools: Any) -> dict[str, Tool] | None:

@@ -20,7 +20,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from toolwire import Format, Message, get_format, list_formats, parse
-from toolwire.cli import app
+from toolwire.cli import make_app
 from toolwire.commands.detect import start_commands
 from toolwire.commands.formats import all_of
 from toolwire.engines.names import sglang_kept, vllm_kept
@@ -46,7 +46,7 @@ def code(text: str) -> str:
     """A text in a line, as it is: in a table, and with backquotes in it."""
     ticks = "``" if "`" in text else "`"
     space = " " if "`" in text else ""
-    return f"{ticks}{space}{text}{space}{ticks}".replace("|", "\\|").replace("\n", "⏎")
+    return f"{ticks}{space}{text}{space}{ticks}".replace("\n", "⏎")
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
@@ -112,25 +112,35 @@ def format_section(spec: Format) -> Iterator[str]:
         yield from ("Two calls, as the model's own template writes them:", "")
         yield from (*fenced(entry["examples"]["two"]), "")
     yield from (*commands(spec, entry), "")
-    yield from (*table(("", ""), facts(spec, entry)), "")
+    yield from (*table(("parser", code(entry["parser"])), list(facts(spec, entry))), "")
     yield from drift(spec, entry)
     yield from corpus(spec)
 
 
 def commands(spec: Format, entry: dict[str, Any]) -> Iterator[str]:
-    template = f'"$(toolwire template {entry["template"]})"' if entry["template"] else ""
+    # A family's own models bring a template that shows tools; any other model is shown them by ours.
+    ours = entry["template"] and not spec.family
+    template = f'"$(toolwire template {entry["template"]})"' if ours else ""
     started = start_commands("MODEL", entry["parser"], template=template)
-    shown = [line for engine, line in started.items() if (spec.name, engine) not in NO_PLUGIN]
-    shown.append(f"toolwire gateway --upstream URL --format {spec.name}")
-    yield from fenced("\n".join(shown), "bash")
+    for engine, line in started.items():
+        if (spec.name, engine) not in NO_PLUGIN:
+            yield from tab(
+                ENGINES[engine], re.sub(r" (--(?:tool-call|chat))", r" \\\n    \1", line)
+            )
+    gateway = f"toolwire gateway --upstream http://127.0.0.1:11434/v1 --format {spec.name}"
+    yield from tab("any server", gateway)
+
+
+def tab(title: str, command: str) -> Iterator[str]:
+    yield from (f'=== "{title}"', "", *fenced(command, "bash", indent="    "), "")
 
 
 def facts(spec: Format, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    own = "the model's own"
-    yield "chat template", code(entry["template"]) + ", or " + own if entry["template"] else own
+    ours = f", or {code(entry['template'])} of ours" if entry["template"] else ""
+    yield "chat template", f"the model's own{ours}"
     yield "thoughts", thoughts(spec, entry["reasoning"])
     yield "`required`, `strict`", f"the model is held to it {entry['constrained']}"
-    yield "ids that are made", code(entry["ids"]["example"])
+    yield "ids that are made", code(entry["ids"]["template"])
     if spec.aliases:
         yield "other names", ", ".join(map(code, spec.aliases))
     for engine, kept in (("vllm", vllm_kept), ("sglang", sglang_kept)):
@@ -237,12 +247,12 @@ def all_formats() -> str:
 
 def commands_page() -> str:
     lines = ["# The command line", "", "As `toolwire COMMAND --help` says it.", ""]
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(make_app())
     for name, command in group.commands.items():
         lines += [f"## toolwire {name}", "", *plain(command.help or "").split("\n"), ""]
         rows = [parameter(one) for one in command.params if one.name != "help"]
-        lines += [*table(("", "", "default"), rows), ""] if rows else []
-        lines += [plain(command.epilog), ""] if command.epilog else []
+        lines += [*table(("", "what", "default"), rows), ""] if rows else []
+        lines += [re.sub(r"Example: (.*)", r"Example: `\1`", command.epilog or ""), ""]
     return "\n".join(lines)
 
 
@@ -262,7 +272,13 @@ def plain(text: str) -> str:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """The families take the place of `models/*` in the navigation."""
+    """The families take the place of `models/*` in the navigation, and mkdocstrings reads the package's
+    source under the name that it has where it is installed."""
+    source = ROOT / ".venvs" / "docs" / "toolwire"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    if not source.exists():
+        source.symlink_to(ROOT / "parsers")
+    config.plugins["mkdocstrings"].config["handlers"]["python"]["paths"] = [str(source.parent)]
     for entry in config.nav:
         for title, pages in entry.items():
             if "models/*" in pages:
@@ -282,7 +298,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def bars(row: re.Match[str]) -> str:
+    """In a table's code, GitHub wants a bar with a backslash, Python-Markdown without."""
+    return re.sub(r"`[^`]+`", lambda found: found[0].replace("\\|", "|"), row[0])
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """What covers a block is said to readers of the source: Python-Markdown would take it ill."""
+    """What covers a block is for readers of the source; to Python-Markdown a fence with it is none."""
     markdown = re.sub(r"^(```\w+) covered-by=\S+$", r"\1", markdown, flags=re.MULTILINE)
+    markdown = re.sub(r"^\|.*", bars, markdown, flags=re.MULTILINE)
     return markdown.replace(MARKER, all_formats()) if MARKER in markdown else markdown

@@ -89,15 +89,17 @@ def test_either_name_of_a_type_says_the_same(schema: dict[str, Any]) -> None:
         assert SchemaReading(one).values() == SchemaReading(other).values()
 
 
-def test_only_names_of_types_change() -> None:
+def test_only_names_of_types_change_and_notes_go() -> None:
     kept = {
         "properties": {"type": {"const": {"type": "int"}}, "default": {"enum": ["int"]}},
         "required": ["type", "str"],
-        "default": {"type": "int"},
-        "title": "str",
         "anyOf": [True, {"minLength": 1}],
     }
     assert in_json_names(kept) == kept
+    notes = {"default": {"type": "int"}, "title": "str", "description": "x", "examples": [1]}
+    assert in_json_names({**kept, **notes}) == kept
+    named = {"properties": {note: {"minLength": 1} for note in notes}}  # parameters of these names
+    assert in_json_names(named) == named
     changed = {
         "properties": {"default": {"type": "int"}, "type": {"type": ["str", "null", 5]}},
         "items": {"anyOf": [{"type": "list", "items": {"type": "dict"}}]},

@@ -34,15 +34,28 @@ saw.same = await page.locator("pre span:not([class]), pre span[class='']").count
 await page.click("#copy");
 await page.getByText("Copied").waitFor();
 saw.copied = await page.evaluate(() => navigator.clipboard.readText());
+// The message as the client has it, and when its chunks came.
+const parts = (kind) => page.locator(`#message .is-${kind} pre`);
+saw.message = { calls: await page.locator("#message .part h3 b").allTextContents(), graph: await page.locator(".graph rect").count() };
 // What the model thought stands by itself, where it thought anything.
-saw.thoughtless = await page.locator("#reasoning").count();
+saw.thoughtless = await parts("reasoning").count();
 await page.selectOption("#reason", "ok");
 saw.thoughts = [];
 for (let place = 0; place < 2; place++) {
   await page.locator("#list button").nth(place).click();
-  const heading = await page.locator("#shown h2").textContent();
-  saw.thoughts.push([heading, await page.locator("#reasoning").textContent()]);
+  const heading = await page.locator("#shown h2").first().textContent();
+  saw.thoughts.push([heading, await parts("reasoning").textContent()]);
 }
+// By model and by tool.
+await page.selectOption("#reason", "");
+saw.models = await page.locator("#model option").allInnerTexts();
+saw.tools = await page.locator("#tool option").allInnerTexts();
+await page.selectOption("#model", "m");
+saw.byModel = await page.locator("#list li").count();
+await page.selectOption("#model", "");
+await page.selectOption("#tool", "add");
+saw.byTool = await page.locator("#list li").count();
+await page.selectOption("#tool", "");
 // New exchanges show up by themselves.
 const more = { model: "simple", messages: [{ role: "user", content: "?" }] };
 await fetch(`${url}/v1/chat/completions`, { method: "POST", body: JSON.stringify(more) });

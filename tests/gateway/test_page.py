@@ -59,6 +59,11 @@ def test_the_page(start_gateway: Callable[..., Server], node_modules: Path, tmp_
     route = "/v1/chat/completions"
     assert saw["thoughts"] == [[f"{route} (whole)", THOUGHT], [f"{route} (stream)", THOUGHT]]
     assert len(saw["filtered"]) == 1
+    assert saw["message"]["calls"] == ["add"]
+    assert saw["message"]["graph"] > 2
+    assert saw["models"] == ["all", "m"]
+    assert saw["tools"] == ["all", "add", "get_weather"]
+    assert (saw["byModel"], saw["byTool"]) == (4, 3)
     assert len(saw["onlyRaw"]) > 5
     assert any("input" in line for line in saw["onlyEmitted"])
     assert saw["same"] > 2

@@ -37,6 +37,11 @@ BLOCKS = {
 NO_TOOLS, BROKEN, DIALECT = BLOCKS
 
 
+def test_the_folders_readme_begins_alike() -> None:
+    readme = (CHECKOUT / "parsers/gateway/README.md").read_text(encoding="utf-8")
+    assert readme.startswith(LEAD)
+
+
 @pytest.fixture
 def pasted(upstream: Server) -> Iterator[Callable[[str], Server]]:
     """Runs a block's gateway as it stands; only the upstream and the port are the test's own."""

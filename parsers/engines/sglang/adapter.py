@@ -31,7 +31,8 @@ from ...formats import get_format
 from ...openai.constrain import constrain_request, reading_format
 from ...openai.repair import Repair
 from ...openai.repairs import environment_repairs
-from ...openai.request import read_choice, read_parts
+from ...openai.request import of_functions, read_choice, read_functions, read_parts
+from ...schema.recent import Recent
 from ..capture import Record
 from .contract import find_contract
 from .forced_json import EitherParser, is_forced_json
@@ -181,7 +182,9 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
 
     def _begin(self, tools: Sequence[Any], text: str = "") -> Any:
         """At the first text: what reads it, for it may have been read by the reasoning detector."""
-        request = read_parts(tools, self._tool_choice)
+        request = of_functions(
+            _functions(tools) if tools else (), self._tool_choice if tools else "none"
+        )
         format = reading_format(self.toolwire_format, request)
         known = None  # unknown tools may be called, too
         if not envs.SGLANG_FORWARD_UNKNOWN_TOOLS.get():
@@ -190,10 +193,10 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         if is_handed_over(text):
             parser = HandedOver()
         elif CONTRACT.hears_choice:
-            parser = EventParser(format, request.tools)
+            parser = EventParser(format, request.known)
         else:
-            parser = EitherParser(EventParser, format, request.tools)
-        repair = Repair(environment_repairs(), request.tools)
+            parser = EitherParser(EventParser, format, request.known)
+        repair = Repair(environment_repairs(), request.known)
         self._record = Record(self.toolwire_format, request, repair)
         self._stream = self._record.around(self._new_stream(parser, known, repair))
         return self._stream
@@ -216,6 +219,10 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         if self._stream is None:
             self._stream = self._new_stream(AsText(), None)
         return self._stream.give_up(text, last)
+
+
+#: Read once for all choices of a request.
+_functions = Recent(read_functions)
 
 
 def _say_unknown(name: str) -> None:

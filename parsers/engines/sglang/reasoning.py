@@ -115,7 +115,7 @@ class ReasoningDetector(BaseReasoningFormatDetector):  # type: ignore[misc]
         if self.request is None:
             return get_format(name), None
         request = _read(self.request)
-        return reading_format(name, request), request.tools
+        return reading_format(name, request), request.known
 
     def tool_format(self) -> str | None:
         """The format of the server's tool call parser; None where that is not toolwire's."""

@@ -25,7 +25,8 @@ from ...openai.constrain import constrain_request, reading_format
 from ...openai.message import Message, ToolCall, collect
 from ...openai.repair import Repair
 from ...openai.repairs import environment_repairs
-from ...openai.request import Request, earlier_calls, read_parts
+from ...openai.request import Function, Request, earlier_calls, of_functions, read_functions
+from ...schema.recent import Recent
 from ..capture import Record
 from ..startup_checks import check_template, check_tokenizer, skipped
 from . import api as vllm_api
@@ -125,9 +126,11 @@ class Adapter:
 
     def _read(self, request: Any) -> Request:
         """vLLM itself says by which names the model knows the tools: those in a namespace, say."""
-        tools = self._api.contract.function_tools(request.tools or []) or request.tools
+        tools = request.tools
+        functions = _functions(tools) if tools else ()
+        choice = own_choice(request) if tools else "none"
         parallel = request.parallel_tool_calls is not False
-        return shown_names(read_parts(tools, own_choice(request), parallel=parallel), request)
+        return shown_names(of_functions(functions, choice, parallel), request)
 
     def _open(self, request: Request, asked: Any, inside: bool = False) -> EventParser | None:
         """The core's parser for this request; None where text is just text. `inside`: it begins with
@@ -141,13 +144,13 @@ class Adapter:
         if not request.choice.forced and _offers_an_answer(asked):
             request = replace(request, choice=replace(request.choice, mode="required"))
         format = reading_format(self.toolwire_format, request)
-        return EventParser(format, request.tools, style, inside)
+        return EventParser(format, request.known, style, inside)
 
     def _ids(self, asked: Any) -> CallIds:
         return CallIds(get_format(self.toolwire_format).ids, earlier_calls(asked))
 
     def _repair(self, request: Request) -> Repair:
-        return Repair(environment_repairs(), request.tools)
+        return Repair(environment_repairs(), request.known)
 
     @property
     def skip_reasoning_parsing(self) -> bool:
@@ -238,6 +241,14 @@ class Adapter:
 
     def get_remaining_unstreamed_args(self) -> str:
         return ""
+
+
+def _read_functions(tools: Any) -> tuple[Function, ...]:
+    return read_functions(vllm_api.load().contract.function_tools(tools) or tools)
+
+
+#: Read once for all choices of a request.
+_functions = Recent(_read_functions)
 
 
 def _say_dropped(text: str) -> None:

@@ -23,6 +23,7 @@ from ...core.shape_reader import ShapeReader
 from ...core.triggers import MARKERS, THOUGHT
 from ...core.window import Step
 from ...events import Content, Event
+from ...schema.tools import NameIndex
 from .repeats import Repeats
 
 _DIALECT: Final = Dialect()
@@ -59,10 +60,10 @@ class TextRun(Run):
         self._code = 0  # backticks that opened the inline code at hand
         self._fence = 0  # backticks that opened the fenced block at hand
         self._fence_of_calls = False
-        tools = context.tools
-        names = tools or {}
-        self._initials = frozenset(name[:1] for name in names)
-        self._longest = max(map(len, names), default=0) if tools else LONGEST
+        names = context.known.names if context.known else NameIndex(context.tools or ())
+        self._names = names
+        self._initials = names.initials
+        self._longest = names.longest if context.tools else LONGEST
 
     def main(self, in_reasoning: bool) -> Step[None]:
         w = self.window
@@ -182,7 +183,7 @@ class TextRun(Run):
 
     def _begins_name(self, end: int, length: int) -> bool:
         word = self.window.text[end - length : end]
-        return bool(length) and any(name.startswith(word) for name in self.tools or ())
+        return bool(length) and self._names.begins_one(word)
 
     def _name_lengths(self, end: int) -> tuple[int, int]:
         """The length of the word that ends at `end`, and of the part of it that is ASCII; 0 where it is

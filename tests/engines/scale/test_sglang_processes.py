@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from sglang_asking import job, scripted
 from sglang_server import start, template, worker_pids
 
 WAYS = ("chat", "chat-stream")
+#: Those of the first engine, and those of the second: by itself SGLang asks for a NUMA node for each.
+CORES = "|".join(map(str, (sorted(os.sched_getaffinity(0)) * 2)[:2]))
 FLAGS = (
     *("--tool-call-parser", "toolwire_hermes", "--chat-template", template("chatml-hermes")),
     *("--json-model-override-args", json.dumps({"num_hidden_layers": 1}), "--enable-metrics"),
@@ -32,13 +36,17 @@ def counters(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server(model: Path, tmp_path: Path, counters: Path) -> Iterator[EngineServer]:
+def server(
+    request: pytest.FixtureRequest, model: Path, tmp_path: Path, counters: Path
+) -> Iterator[EngineServer]:
     started = start(
         model,
         tmp_path / "sglang.log",
         *FLAGS,
+        *request.param,
         PROMETHEUS_MULTIPROC_DIR=str(counters),
         SGLANG_UVICORN_WORKER_HEALTHCHECK_TIMEOUT=str(BOOT_SECONDS),
+        SGLANG_CPU_OMP_THREADS_BIND=CORES,
     )
     started.wait()
     yield started
@@ -52,7 +60,20 @@ def ask(server: EngineServer) -> dict[tuple[str, str], Answer]:
     return {key: one for key, (one,) in zip(keys, Asker(server.url).all(jobs), strict=True)}
 
 
-def test_every_worker(server: EngineServer, counters: Path) -> None:
+def check_workers(server: EngineServer, counters: Path) -> None:
     workers = worker_pids(server)
     assert len(workers) == 2
     check_every_process(server.url, workers, counters, lambda: ask(server))
+
+
+@pytest.mark.parametrize("server", [()], indirect=True)
+def test_every_worker(server: EngineServer, counters: Path) -> None:
+    check_workers(server, counters)
+
+
+@pytest.mark.parametrize("server", [("--dp-size", "2")], indirect=True)
+def test_every_worker_before_two_engines(server: EngineServer, counters: Path) -> None:
+    """Both engines have written some of the answers, as their log says."""
+    check_workers(server, counters)
+    log = server.log.read_text(errors="replace")
+    assert set(re.findall(r" DP(\d)[^\]]*\] Prefill batch", log)) == {"0", "1"}

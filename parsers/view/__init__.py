@@ -1,0 +1,1 @@
+"""Showing what a parser does: which character became what, step by step, and the page that draws it."""

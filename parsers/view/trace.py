@@ -1,0 +1,201 @@
+"""A trace: everything a parser does with one text, step by step, as JSON for a page.
+
+The same text goes through the same parser twice. Once character by character, to know of each character
+what became of it, when, and why it waited until then (`core/watch.py`, `align`). And once in the pieces
+that somebody sees it come in, for what each of them gives: events, and OpenAI's deltas.
+
+    {"kinds": ["markup", …], "runs": [start, kind, step, …], "steps": [{"to", "held", "why", …}], …}
+
+A run reaches up to the next one's start; its characters are of one kind and were known after the same
+step. A step's `held` is where the text begins that is undecided after it. Places count UTF-16 units,
+as JavaScript does. The last step is the end of the message. Text from a model never raises here, and
+costs linear time.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import accumulate as sums
+from itertools import groupby, pairwise
+from typing import Any
+
+from ..core.watch import REASONS, Watch
+from ..events import Arguments, CallStart, Content, Event, Reasoning
+from ..formats.parser import Parser
+from ..formats.reasoning import Reasoning as ReasoningChoice
+from ..openai import DeltaStream, accumulate
+from ..openai.message import ToolCall, call_problem, collect
+from ..schema.definitions import Tools
+from .align import ARGUMENTS, CONTENT, KINDS, REASONING, Alignment
+
+Json = dict[str, Any]
+
+#: Characters at a time, where nobody says where tokens end.
+TOKEN = 4
+#: There are not more steps than this: of a longer text, each is several tokens.
+MOST_STEPS = 4000
+#: What is tried to be passed on in one go.
+_BLOCK = 256
+
+WHY = REASONS | {
+    "value": "It is part of a value that is known only at its end: its type decides how it is written.",
+    "space": "White space at the edge of a call is markup, before text it is content.",
+}
+
+_PASSED = {Content: CONTENT, Reasoning: REASONING, Arguments: ARGUMENTS}
+
+
+def trace(
+    format: str,
+    text: str,
+    tools: Tools | None = None,
+    reasoning: ReasoningChoice = None,
+    in_reasoning: bool = False,
+    ends: Sequence[int] | None = None,
+) -> Json:
+    """`ends`: where each token of the text ends; without them, they have four characters each."""
+    tokens = token_ends(text, ends)
+    per_step = -(-len(tokens) // MOST_STEPS) or 1
+    stops = [*tokens[per_step - 1 :: per_step]]
+    if text and (not stops or stops[-1] < len(text)):
+        stops.append(len(text))
+    parser = Parser(format, tools, reasoning, in_reasoning)
+    watched = _watch(Parser(parser.format, tools, reasoning, in_reasoning), text, stops)
+    stream = DeltaStream(parser.format, tools, reasoning=reasoning, in_reasoning=in_reasoning)
+    steps, deltas, events = [], [], []
+    units = _units(text)
+    start = 0
+    for stop, (held, why) in zip([*stops, None], [*watched.held, (len(text), "")], strict=True):
+        chunk = text[start:stop]
+        said = parser.finish() if stop is None else parser.feed(chunk)
+        sent = stream.finish() if stop is None else stream.feed(chunk)
+        start = len(text) if stop is None else stop
+        events += said
+        deltas += sent
+        steps.append(
+            {
+                "to": units[start],
+                "held": units[held],
+                "why": why,
+                "events": [*map(event_json, said)],
+                "deltas": sent,
+            }
+        )
+    message = accumulate(deltas)
+    return {
+        "format": parser.format.name,
+        "length": units[len(text)],
+        "kinds": KINDS,
+        "runs": _runs(watched.alignment, stops, units),
+        "steps": steps,
+        "tokens_per_step": per_step,
+        "own_tokens": ends is not None,
+        "message": message.to_dict(),
+        "calls": [_call_json(call) for call in collect(events).tool_calls],
+        "finish_reason": stream.finish_reason("stop"),
+        "why": WHY,
+    }
+
+
+def token_ends(text: str, ends: Sequence[int] | None) -> list[int]:
+    """Where tokens end: in order, inside the text, and the last one at its end."""
+    if ends is None:
+        found = [*range(TOKEN, len(text), TOKEN)]
+    else:
+        found = sorted({end for end in ends if 0 < end < len(text)})
+    return [*found, len(text)] if text else found
+
+
+def event_json(event: Event) -> Json:
+    if isinstance(event, Content):
+        return {"event": "Content", "text": event.text}
+    if isinstance(event, Reasoning):
+        return {"event": "Reasoning", "text": event.text}
+    if isinstance(event, CallStart):
+        return {"event": "CallStart", "index": event.index, "name": event.name, "id": event.id}
+    if isinstance(event, Arguments):
+        return {"event": "Arguments", "index": event.index, "text": event.text}
+    return {"event": "CallEnd", "index": event.index, "complete": event.complete}
+
+
+def _call_json(call: ToolCall) -> Json:
+    return {"name": call.name, "arguments": call.arguments, "problem": call_problem(call)}
+
+
+# -- character by character -----------------------------------------------------------------------
+
+
+class _Watched:
+    """What was seen: each character's part, and after each step what was held, and why."""
+
+    def __init__(self, text: str) -> None:
+        self.alignment = Alignment(text)
+        self.held: list[tuple[int, str]] = []
+
+
+def _watch(parser: Parser, text: str, stops: Sequence[int]) -> _Watched:
+    """Prose, and the middle of a string, are passed on in large pieces; all else comes one by one."""
+    seen = _Watched(text)
+    watch = Watch(parser._parser)
+    alignment = seen.alignment
+    due = iter([*stops, len(text) + 1])
+    stop = next(due)
+    place, size = 0, 1
+    while place < len(text):
+        end = min(place + size, len(text))
+        chunk = text[place:end]
+        events = watch.pass_on(chunk) if size > 1 else None
+        if events is None and size > 1:
+            size = 1
+            continue
+        held = (end, "")
+        if events is not None and _is_text(events, chunk):
+            alignment.passed(place, end, _PASSED[type(events[0])])
+        else:
+            said = parser.feed(chunk) if events is None else events
+            held = watch.look(end)
+            if said:
+                alignment.said(said, held[0], end)
+            alignment.decided(held[0], end)
+        while stop <= end:
+            seen.held.append((min(stop, held[0]), held[1]))
+            stop = next(due)
+        place = end
+        size = min(2 * size, _BLOCK) if held[0] == end else 1
+    alignment.said(parser.finish(), len(text), len(text) + 1)
+    alignment.decided(len(text), len(text) + 1)
+    return seen
+
+
+def _is_text(events: Sequence[Event], chunk: str) -> bool:
+    """Whether a chunk went out as it is."""
+    return len(events) == 1 and type(events[0]) in _PASSED and events[0].text == chunk  # type: ignore[union-attr]
+
+
+def _runs(alignment: Alignment, stops: Sequence[int], units: Sequence[int]) -> list[int]:
+    """Neighbours of one kind that were known after the same step: start, kind and step, in a row."""
+    last = len(stops)
+    step_of = array("L", (bisect_left(stops, fed) for fed in range(stops[-1] + 2))) if stops else []
+    keys = zip(alignment.kinds, (min(step_of[t], last) for t in alignment.times), strict=True)
+    runs: list[int] = []
+    place = 0
+    for (kind, step), group in groupby(keys):
+        runs += (units[place], kind, step)
+        place += sum(1 for _ in group)
+    return runs
+
+
+def _units(text: str) -> Sequence[int]:
+    """For each place in the text, the same in UTF-16 units."""
+    if text.isascii() or max(text) <= "\uffff":
+        return range(len(text) + 1)
+    return array("L", sums((1 + (c > "\uffff") for c in text), initial=0))
+
+
+def trace_kinds(runs: Sequence[int], length: int) -> Iterator[tuple[int, int, str]]:
+    """Runs as start, end and the kind's name, whenever they were known."""
+    starts = [*runs[::3], length]
+    for (start, end), kind in zip(pairwise(starts), runs[1::3], strict=True):
+        yield start, end, KINDS[kind]

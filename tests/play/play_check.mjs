@@ -1,0 +1,101 @@
+// Drives toolwire play in headless Chromium, and prints what it saw as JSON.
+// node play_check.mjs URL CHROMIUM TEXT_FILE
+import { readFileSync } from "node:fs";
+import { chromium } from "playwright-core";
+
+const [url, executablePath, file] = process.argv.slice(2);
+// However busy the machine is, this is long enough.
+const timeout = 600_000;
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout });
+const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], colorScheme: "dark" });
+context.setDefaultTimeout(timeout);
+const page = await context.newPage();
+const saw = { errors: [], hosts: [], dialogs: 0, copied: {} };
+page.on("pageerror", (error) => saw.errors.push(String(error)));
+page.on("request", (request) => saw.hosts.push(new URL(request.url()).host));
+page.on("dialog", (dialog) => { saw.dialogs++; dialog.dismiss(); });
+const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+// Each answer of the server counts up: whoever has asked waits for the next one.
+const afterRead = async (act) => {
+  const before = await page.evaluate(() => Number(document.body.dataset.read ?? 0));
+  await act();
+  await page.waitForFunction((count) => Number(document.body.dataset.read ?? 0) > count, before);
+};
+const paste = (text) => afterRead(() => page.evaluate((given) => {
+  const box = document.getElementById("text");
+  box.focus();
+  box.value = given;
+  box.dispatchEvent(new Event("input", { bubbles: true }));
+}, text));
+const parts = (kind) => page.locator(`#message .is-${kind} pre`).allTextContents();
+const spans = (kind) => page.locator(`#shown .${kind}`).allTextContents();
+
+await afterRead(() => page.goto(url));
+saw.example = { call: await parts("call"), content: await parts("content"), reasoning: await parts("reasoning"),
+  name: await spans("name") };
+
+// What a model wrote may be anything, and stays text.
+const given = JSON.parse(readFileSync(file, "utf-8"));
+await afterRead(() => page.selectOption("#format", "any"));
+await afterRead(() => page.selectOption("#format", "hermes"));
+await paste(given.hostile);
+saw.hostile = { shown: await page.locator("#shown").textContent(), content: await parts("content"),
+  made: await page.locator("#shown img, #shown script, #message img, #message script").count() };
+
+// Play it token by token, by the keyboard: what is held is shown, with a reason.
+await paste(given.call);
+await page.locator("#slider").focus();
+await page.keyboard.press("Home");
+for (let i = 0; i < 6; i++) await page.keyboard.press("ArrowRight");
+saw.held = { text: await page.locator("#held-text").textContent(), why: await page.locator("#held-why").textContent(),
+  spans: await spans("held"), calls: await parts("call") };
+await page.locator("#shown").focus();
+await page.keyboard.press(" ");
+await page.getByText("the end", { exact: true }).waitFor();
+await page.getByText("▶ Play").waitFor();
+saw.played = await parts("call");
+await page.click("#show-deltas");
+saw.deltas = await page.locator("#lines li span").allTextContents();
+
+await afterRead(() => page.fill("#tools", '[{"type": "function", "function": {"name": "bad name"}}]'));
+saw.problems = await page.locator("#tools-problems li").allTextContents();
+
+await page.click("#compare");
+await page.locator("#others table").waitFor();
+saw.compared = await page.locator("#others tr").allInnerTexts();
+
+for (const kind of ["test", "toml", "replay"]) {
+  await page.click(`[data-copy=${kind}]`);
+  await page.locator(`[data-copy=${kind}]`).filter({ hasText: "Copied" }).waitFor();
+  saw.copied[kind] = await clipboard();
+}
+// Every state has an address.
+await page.click("#link");
+await page.locator("#link").filter({ hasText: "Copied" }).waitFor();
+const other = await context.newPage();
+await other.goto(await clipboard());
+await other.waitForSelector("body[data-read]");
+saw.again = { text: await other.inputValue("#text"), lines: await other.locator("#lines li span").allTextContents() };
+await other.close();
+
+// A megabyte: what is drawn is bounded, and said.
+await paste(given.large);
+saw.large = { drawn: await page.locator("#drawn").textContent(), spans: await page.locator("#shown span").count(),
+  nodes: await page.evaluate(() => document.querySelectorAll("*").length) };
+await page.evaluate(() => { const s = document.getElementById("slider"); s.value = s.max / 2; s.dispatchEvent(new Event("input")); });
+saw.large.middle = await page.locator("#drawn").textContent();
+
+await page.click("#tab-templates");
+await page.waitForSelector("body[data-rendered]");
+saw.template = { prompt: await page.locator("#prompt").textContent(), tools: await page.locator("#prompt .tools").allTextContents(),
+  names: await page.locator("#prompt .name").allTextContents(), results: await page.locator("#prompt .result").allTextContents(),
+  next: await page.locator("#next .part").allInnerTexts(), detect: await page.locator("#detect").innerText(),
+  probes: await page.locator("#probes .probe").count() };
+// Nothing is wider than a phone.
+await page.setViewportSize({ width: 390, height: 800 });
+saw.phone = [await page.evaluate(() => document.documentElement.scrollWidth)];
+await page.click("#tab-text");
+saw.phone.push(await page.evaluate(() => document.documentElement.scrollWidth));
+saw.storage = await page.evaluate(() => localStorage.length + sessionStorage.length + document.cookie.length);
+await browser.close();
+console.log(JSON.stringify(saw));

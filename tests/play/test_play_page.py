@@ -1,0 +1,105 @@
+"""`toolwire play` as a user runs it: the command, and the page in headless Chromium."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import toolwire
+from toolwire.formats.toml_specs import load_formats
+
+from ..commands.running import COMMAND, environment, run
+from ..gateway.conftest import PATIENCE, free_port, wait_for
+from ..gateway.test_page import chromium
+
+pytestmark = pytest.mark.slow
+
+SCRIPT = Path(__file__).with_name("play_check.mjs")
+HOSTILE = '</pre><script>alert(1)</script><img src=x onerror="alert(2)">\u202e\0 &lt;b&gt; {{7*7}}'
+CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
+LARGE = CALL.replace("Oslo", "a line of text\\n" * 70_000)
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[str]:
+    """The address of a page that runs."""
+    port = free_port()
+    command = [*COMMAND, "play", "--no-browser", "--port", str(port)]
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(command, env=environment(), stdout=log, stderr=log)
+    wait_for(port, process)
+    yield f"http://127.0.0.1:{port}/"
+    process.terminate()
+    process.wait()
+
+
+@pytest.fixture(scope="module")
+def playwright(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("playwright")
+    (folder / "package.json").write_text('{"private": true, "type": "module"}')
+    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "playwright-core"]
+    subprocess.run(command, cwd=folder, check=True)
+    return folder
+
+
+def test_the_page(page: str, playwright: Path, tmp_path: Path) -> None:
+    given = tmp_path / "given.json"
+    given.write_text(json.dumps({"hostile": HOSTILE, "call": CALL, "large": LARGE}))
+    command = ["node", shutil.copy(SCRIPT, playwright), page, chromium(), str(given)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    saw = json.loads(done.stdout)
+    assert saw["errors"] == []
+    assert saw["dialogs"] == saw["storage"] == 0
+    assert {f"http://{host}/" for host in saw["hosts"]} == {page}
+    assert saw["example"]["content"] == ["Let me look it up."]
+    assert saw["example"]["call"] == ['{"city": "Oslo", "days": 3}']
+    assert saw["example"]["name"] == ["get_weather"]
+    assert len(saw["example"]["reasoning"]) == 1
+    assert saw["hostile"]["made"] == 0
+    assert saw["hostile"]["shown"] == HOSTILE
+    assert saw["hostile"]["content"] == [HOSTILE]
+    assert saw["held"]["text"] == saw["held"]["spans"][0] == CALL[:28]
+    assert saw["held"]["why"].startswith("It may be a call")
+    assert saw["held"]["calls"] == []
+    assert saw["played"] == ['{"city": "Oslo"}']
+    assert json.loads(saw["deltas"][0])["tool_calls"][0]["function"]["name"] == "get_weather"
+    assert any("name" in problem for problem in saw["problems"])
+    assert any(row.startswith("hermes\t1: get_weather\tnone") for row in saw["compared"])
+    check_copies(saw["copied"], tmp_path)
+    assert saw["again"]["text"] == CALL
+    assert saw["again"]["lines"][1:] == saw["deltas"][1:]  # but for the id
+    assert "are drawn" in saw["large"]["drawn"]
+    assert saw["large"]["middle"] != saw["large"]["drawn"]
+    assert saw["large"]["nodes"] < 5000
+    assert saw["phone"] == [390, 390]
+    template = saw["template"]
+    assert "get_weather" in "".join(template["tools"])
+    assert template["names"] == ["get_weather"]
+    assert "Rain, 4 degrees" in "".join(template["results"])
+    assert all("is kept" in one for one in template["next"])
+    assert "toolwire_hermes" in template["detect"]
+    assert template["probes"] > 0
+
+
+def check_copies(copied: dict[str, str], tmp_path: Path) -> None:
+    """What was copied does what it is for."""
+    test = tmp_path / "test_copied.py"
+    test.write_text(copied["test"])
+    quiet = ["-q", "-p", "no:cacheprovider", "-n", "0"]
+    subprocess.run([sys.executable, "-m", "pytest", *quiet, test], check=True, cwd=tmp_path)
+    renamed = copied["toml"].replace("hermes", "copied_from_the_page")
+    (spec,) = load_formats(renamed, "copied.toml")
+    assert toolwire.parse(spec, CALL).tool_calls[0].name == "get_weather"
+    replayed = run("replay", str(_file(tmp_path / "capture.json", copied["replay"])), "--json")
+    assert json.loads(replayed.stdout)["differing"] == []
+
+
+def _file(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
