@@ -97,6 +97,10 @@ async def one_stream(port: int, interval: float, result: Result) -> None:
 
 
 def check_end(everything: bytes, seen: int, result: Result) -> None:
+    first, _, _ = everything.partition(b"\r\n")
+    if b" 200 " not in first + b" ":
+        result.errors.append(f"the answer is {first.decode(errors='replace')!r}")
+        return
     if seen != CHUNKS:
         result.errors.append(f"{seen} chunks of {CHUNKS}")
     if b"data: [DONE]" not in everything:

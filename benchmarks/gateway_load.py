@@ -77,7 +77,9 @@ class Load:
         timeouts = ("--header-timeout", "20", "--keep-alive", "0", "--log", "json")
         log = Path("/dev/null")
         self.gateway: Server = gateway_server(self.upstream, *options, *timeouts, log=log).start()
-        limits = httpx2.Limits(max_connections=2000, max_keepalive_connections=100)
+        # Each request has a connection of its own: where the machine is busy, one that waits may be
+        # closed by the server just when the client uses it again.
+        limits = httpx2.Limits(max_connections=2000, max_keepalive_connections=0)
         self.client = httpx2.AsyncClient(
             base_url=self.gateway.url, timeout=600, limits=limits, trust_env=False
         )

@@ -18,6 +18,8 @@ Headers = list[tuple[bytes, bytes]]
 _FAILED = frozenset({502, 503, 504})
 #: Nothing of the request has left when these happen.
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
+#: What anyio asks of a socket as soon as there is one.
+_ADDRESSES = frozenset({"getpeername", "getsockname", "family"})
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _KEYS = (b"authorization", b"x-api-key")
 
@@ -95,7 +97,7 @@ class Upstream:
         request = self._request(call)
         try:
             with breaker.guard():
-                response = await self._client.send(request, stream=True)
+                response = await self._sent(request)
                 if response.status_code in _FAILED:
                     metrics.UPSTREAM_FAILURES.labels("status").inc()
                     breaker.failed()
@@ -118,6 +120,16 @@ class Upstream:
             return Reply(response, breaker)
         await response.aclose()
         raise TryAgain(f"status {response.status_code}", wait)
+
+    async def _sent(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            return await self._client.send(request, stream=True)
+        except AttributeError as error:
+            # Where the upstream hangs up as soon as it was connected, uvloop has let the socket go when
+            # anyio asks it for its addresses. Nothing was sent yet.
+            if error.name not in _ADDRESSES:
+                raise
+            raise httpx2.ConnectError("the connection was lost at once", request=request) from error
 
     def _request(self, call: Call) -> httpx2.Request:
         """A path of the client's under the upstream's own: it can't leave that host."""

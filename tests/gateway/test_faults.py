@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 import threading
 import time
 from collections.abc import Callable
@@ -256,6 +258,33 @@ def test_a_client_that_leaves_frees_the_upstream(shared_gateway: Start) -> None:
         while metric(client, "manager_open_streams") and time.monotonic() < give_up:
             time.sleep(0.05)
         assert metric(client, "manager_open_streams") == 0
+
+
+def test_an_upstream_that_hangs_up_at_once(start_gateway: Start) -> None:
+    """It takes connections, and resets them: with uvloop, their socket may be gone before it is used."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def hang_up() -> None:
+            while True:
+                try:
+                    connection, _ = listening.accept()
+                except OSError:  # it is closed: the test is over
+                    return
+                linger = struct.pack("ii", 1, 0)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                connection.close()
+
+        threading.Thread(target=hang_up, daemon=True).start()
+        nobody = Server([], listening.getsockname()[1])
+        server = start_gateway("--attempts", "1", "--breaker-failures", "1000", to=nobody)
+        url = f"{server.url}/v1/chat/completions"
+        with ThreadPoolExecutor(10) as at_once:
+            asked = [
+                at_once.submit(httpx2.post, url, json=ask("x"), timeout=PATIENCE)
+                for _ in range(100)
+            ]
+            assert {one.result().status_code for one in asked} == {502}
+        listening.shutdown(socket.SHUT_RDWR)
 
 
 @pytest.mark.slow
