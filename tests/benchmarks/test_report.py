@@ -91,7 +91,7 @@ class Page(HTMLParser):
 def folder(tmp_path: Path) -> Path:
     part.write(tmp_path / "parsers.json", PARSERS)
     part.write(tmp_path / "correctness.json", CORRECTNESS)
-    (tmp_path / "gateway.json").write_text("{}")  # somebody else's
+    (tmp_path / "others.json").write_text("{}")  # somebody else's
     return tmp_path
 
 
