@@ -18,7 +18,7 @@ from .sinks import Sink
 from .window import FastPath, Matches
 
 _CONTAINERS: Final = frozenset({"array", "object"})
-_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_QUOTES: Final = re.compile(r'\\.|"', re.DOTALL)
 
 
 class ObjectBuilder:
@@ -132,7 +132,7 @@ class WholeValue(Value):
 
 def unfinished_json(text: str, closer: str) -> str:
     """JSON that is cut off behind the beginning of a closer, which is text in a string."""
-    in_string = '"' in _STRING.sub("", text)
+    in_string = _QUOTES.findall(text).count('"') % 2
     return text.lstrip() + closer if in_string else text.strip()
 
 

@@ -73,7 +73,7 @@ def test_a_call_its_result_and_the_answer(chat: Chat) -> None:
     account = re.compile(r"\d+ events in [\d.]+ s")
     assert [(label, account.sub("…", text)) for label, text in rows(done.stdout)] == [
         ("you", "What is the weather?"),
-        ("model", "weather>tell, the first of 2; --model chooses"),
+        ("model", "weather>tell, the first of 3; --model chooses"),
         ("call", 'get_weather {"city": "Oslo"} c1'),
         ("end", "tool_calls, 1 + 2 tokens, …"),
         ("result", "Oslo: -3 °C, snow"),

@@ -93,7 +93,7 @@ def start() -> Iterator[Callable[..., Terminal]]:
 def test_a_conversation(start: Callable[..., Terminal], upstream: Server) -> None:
     terminal = start(upstream.url)
     greeting = terminal.wait_for_prompt()
-    assert "weather>tell, the first of 2; --model chooses" in greeting
+    assert "weather>tell, the first of 3; --model chooses" in greeting
     terminal.type("What is the weatherXX")
     terminal.press("BSpace")
     terminal.press("BSpace")

@@ -7,12 +7,13 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toolwire import list_formats, parse, write
+from toolwire import parse, write
 from toolwire.openai import accumulate
 from toolwire.view.trace import MOST_STEPS, WHY, trace, trace_kinds
 
 from ..core.generate import broken, soup
 from ..support import TOOLS
+from ..writers import WRITERS
 
 CALLS = [
     {"name": "get_weather", "arguments": {"city": "Oslo", "unit": "C"}},
@@ -57,13 +58,13 @@ def check(format: str, text: str, reasoning: bool = False, ends: list[int] | Non
 @settings(max_examples=4 * settings.default.max_examples)
 @given(st.data())
 def test_characters_add_up_to_the_message(data: st.DataObject) -> None:
-    format = data.draw(st.sampled_from(list_formats()))
+    format = data.draw(st.sampled_from(sorted(WRITERS)))
     text = data.draw(soup(format) | broken(format).map(lambda found: found[0]))
     ends = data.draw(st.none() | st.lists(st.integers(-1, len(text) + 1), max_size=20))
     check(data.draw(st.sampled_from([format, "any"])), text, data.draw(st.booleans()), ends)
 
 
-@pytest.mark.parametrize("format", list_formats())
+@pytest.mark.parametrize("format", sorted(WRITERS))
 def test_what_a_format_writes_is_coloured(format: str) -> None:
     text = f"See {write(format, CALLS[:1], TOOLS)}"
     found = parts(text, check(format, text))
