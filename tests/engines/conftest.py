@@ -39,6 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="only what is tested against the engine's classes, without a server",
     )
+    parser.addoption("--servers", action="store_true", help="only what needs a server")
 
 
 def make_model(*special_tokens: str) -> Path:

@@ -23,9 +23,10 @@ def needed(items: Sequence[pytest.Item], names: Sequence[str]) -> list[str]:
 
 
 def choose(config: pytest.Config, items: list[pytest.Item], names: Sequence[str]) -> None:
-    """With `--contract`, only what needs no server."""
-    if config.getoption("--contract"):
-        left = [item for item in items if needed([item], names)]
+    """With `--contract`, only what needs no server; with `--servers`, only what needs one."""
+    contract, servers = config.getoption("--contract"), config.getoption("--servers")
+    left = [item for item in items if (contract if needed([item], names) else servers)]
+    if left:
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in left]
 
