@@ -78,6 +78,7 @@ class EventParser:
             next(self._steps)
         else:
             for start in range(0, len(chunk), _LARGEST):
+                window.fast_path = None  # one that an earlier part has left does not fit this one
                 window.push(chunk[start : start + _LARGEST])
                 next(self._steps)
         return self._out.take_events()

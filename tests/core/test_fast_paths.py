@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire import Event, Format, ReasoningStyle, get_format, list_formats
+from toolwire import (
+    Arguments,
+    Content,
+    Event,
+    Format,
+    Parser,
+    ReasoningStyle,
+    get_format,
+    list_formats,
+)
 from toolwire.core.parser import EventParser
 
 from ..formats.generate import SHAPES, formats_and_texts
@@ -122,3 +131,16 @@ def test_in_thoughts(format: str, data: st.DataObject) -> None:
 def test_in_any_format(shapes: Any, data: st.DataObject) -> None:
     spec, text = data.draw(formats_and_texts(shapes))
     check(spec, text, data.draw(st.sampled_from([FEW_TOOLS, None])), data)
+
+
+def test_a_chunk_of_many_pages_leaves_no_fast_path_behind() -> None:
+    """It is read in parts, and what one of them waits for is not what the last one waits for."""
+    begun = '<tool_call>{"name": "add", "arguments": {"a": "'
+    for page in (60_000, 100_000, 200_000):
+        parser = Parser("hermes")
+        events = parser.feed(begun + "x" * page + '"}}\n</')
+        events += parser.feed("tool_call>")
+        events += parser.finish()
+        said = "".join(event.text for event in events if isinstance(event, Arguments))
+        assert said == '{"a": "' + "x" * page + '"}'
+        assert not any(isinstance(event, Content) for event in events)

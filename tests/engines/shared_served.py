@@ -6,17 +6,29 @@ A base for the tests of both engines: each says how its server is asked.
 from __future__ import annotations
 
 import json
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
+from zlib import crc32
 
 from engine_client import Answer, Asker
 from messages_client import ALL_WAYS
-from served_cases import Row
+from served_cases import EVERY_WAY, Row
 
 QUESTION = [{"role": "user", "content": "Go."}]
 Answers = Mapping[tuple[str, str], Answer]
 Job = Callable[[Any], Awaitable[list[Answer]]]
+
+
+def ways_of(row: Row) -> tuple[str, ...]:
+    """A row is asked in two ways, of two APIs, one of them streamed; which, differs from row to row, so
+    that all styles and formats together have all of them. With TOOLWIRE_EVERY_WAY=1, each has."""
+    ways = row.ways
+    if len(ways) < len(EVERY_WAY) or os.environ.get("TOOLWIRE_EVERY_WAY") == "1":
+        return ways
+    first = crc32(str(row).encode()) % len(ways)
+    return ways[first], ways[(first + 3) % len(ways)]
 
 
 class Served(ABC):
@@ -34,7 +46,7 @@ class Served(ABC):
         return QUESTION
 
     def ask(self, url: str, rows: list[Row]) -> Answers:
-        jobs = {(str(row), way): self.job(row, way) for row in rows for way in row.ways}
+        jobs = {(str(row), way): self.job(row, way) for row in rows for way in ways_of(row)}
         got = Asker(url).all(jobs.values())
         return {key: answer for key, (answer,) in zip(jobs, got, strict=True)}
 
@@ -69,6 +81,6 @@ def wanted(row: Row) -> Any:
 
 def check(rows: Iterable[Row], answers: Answers) -> None:
     """All of a client's answers at once, so that what fails is seen together."""
-    asked = [(row, way) for row in rows for way in row.ways]
+    asked = [(row, way) for row in rows for way in ways_of(row)]
     got = {f"{row}, {way}": told(answers[str(row), way]) for row, way in asked}
     assert got == {f"{row}, {way}": wanted(row) for row, way in asked}
