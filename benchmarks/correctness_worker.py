@@ -20,7 +20,7 @@ from cases import Calls, Case, corpus, loaded, random_splits
 from workloads import WRITERS, Step, cut, load_tokenizer
 
 SPLITS = 20
-LONGEST = 5.0  # seconds of CPU for one reading of a case: none is long, but the first one loads what all need
+LONGEST = 5.0  # seconds of CPU for a reading: none is long, but the first loads what all need
 QUICK = ("hermes", "qwen3_coder", "pythonic", "llama3_json", "glm45")
 
 
