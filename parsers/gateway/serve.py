@@ -33,7 +33,7 @@ def serve(settings: GatewaySettings) -> None:
     """Returns when it was told to stop, and all answers have ended or had their time."""
     logs.configure(settings.server.log)
     config = uvicorn.Config(
-        partial(make_app, settings),
+        partial(make_app, settings, os.getpid()),
         factory=True,
         host=settings.server.host,
         port=settings.server.port,
@@ -64,12 +64,12 @@ def _run_workers(config: uvicorn.Config, listening: socket.socket) -> None:
         Multiprocess(config, sockets=[listening]).run()
 
 
-def make_app(settings: GatewaySettings) -> App:
+def make_app(settings: GatewaySettings, started_by: int) -> App:
     """The application, in the process that runs it."""
     logs.configure(settings.server.log)
     load_user_formats()
     if settings.server.workers > 1:
-        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+        threading.Thread(target=_end_with, args=(started_by,), daemon=True).start()
     return create_app(settings.upstream, settings.answers, settings.server)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from os import kill
@@ -178,6 +179,18 @@ def test_workers_end_together(start_gateway: Start, how: str) -> None:
     else:
         server.kill()
     wait_until(lambda: not any(alive(file) for file in workers))
+
+
+def test_workers_whose_parent_was_killed_early(start_gateway: Start) -> None:
+    """While one listens, another is still starting: it must not hold the port afterwards."""
+    server = start_gateway("--workers", "4")
+    server.kill()
+    wait_until(lambda: not listens(server.port))
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def alive(file: Path) -> bool:
