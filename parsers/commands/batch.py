@@ -17,8 +17,8 @@ from ..batch.targets import STDOUT
 from ..errors import ToolwireError
 from .batch_view import Watcher
 from .output import FINDINGS, as_json, table
-from .parse import OWN, REASONING
-from .reading import complete_format, complete_reasoning, read_tools
+from .parse import OWN, ReasoningOption
+from .reading import complete_format, read_tools
 
 _NAME = Annotated[
     str,
@@ -49,15 +49,6 @@ _TOOLS_COLUMN = Annotated[
 _FORMAT_COLUMN = Annotated[
     str | None, typer.Option(metavar="NAME", help="Rows name their format here.")
 ]
-_REASONING = Annotated[
-    str | None,
-    typer.Option(
-        REASONING,
-        metavar="[STYLE]",
-        help="Tell thoughts from text: in the format's own style, or in this one.",
-        autocompletion=complete_reasoning,
-    ),
-]
 _IN_REASONING = Annotated[
     bool, typer.Option("--in-reasoning", help="The texts begin inside of thoughts.")
 ]
@@ -81,7 +72,7 @@ def batch(
     tools: _TOOLS = None,
     tools_column: _TOOLS_COLUMN = None,
     format_column: _FORMAT_COLUMN = None,
-    reasoning: _REASONING = None,
+    reasoning: ReasoningOption = None,
     in_reasoning: _IN_REASONING = False,
     validate: _VALIDATE = False,
     prefix: _PREFIX = "",

@@ -17,6 +17,15 @@ from .reading import complete_format, complete_reasoning, read_text, read_tools
 REASONING = "--reasoning"
 #: What stands for the format's own style.
 OWN = "own"
+ReasoningOption = Annotated[
+    str | None,
+    typer.Option(
+        REASONING,
+        metavar="[STYLE]",
+        help="Tell thoughts from text: in the format's own style, or in this one.",
+        autocompletion=complete_reasoning,
+    ),
+]
 
 
 def name_own_style(arguments: Sequence[str]) -> Iterator[str]:
@@ -39,15 +48,7 @@ def parse(
     tools: Annotated[
         str | None, typer.Option(metavar="FILE", help="JSON: the request's list of tools.")
     ] = None,
-    reasoning: Annotated[
-        str | None,
-        typer.Option(
-            REASONING,
-            metavar="[STYLE]",
-            help="Tell thoughts from text: in the format's own style, or in this one.",
-            autocompletion=complete_reasoning,
-        ),
-    ] = None,
+    reasoning: ReasoningOption = None,
     in_reasoning: Annotated[
         bool, typer.Option("--in-reasoning", help="The text begins inside of thoughts.")
     ] = False,

@@ -9,8 +9,12 @@ and fills in its literals.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from ..errors import ToolwireError
@@ -72,6 +76,8 @@ def check_pattern(name: str, pattern: str) -> None:
 
 #: What every shape has to be able to do: one without any of these fails when it is imported.
 FACETS = ("read", "write", "constrain", "infer", "find")
+#: Those that are functions of the same name in files of the same name, where the class has no other.
+FACETS_IN_FILES = ("infer", "find")
 
 
 class NotExpressible(Exception):
@@ -90,7 +96,8 @@ class Shape:
 
     def __init_subclass__(cls) -> None:
         for facet in FACETS:
-            if next(owner for owner in cls.__mro__ if facet in vars(owner)) is Shape:
+            owner = next(owner for owner in cls.__mro__ if facet in vars(owner))
+            if owner is Shape and not (facet in FACETS_IN_FILES and cls._has_file(facet)):
                 raise TypeError(f"The shape {cls.__name__} has no {facet}().")
 
     def __post_init__(self) -> None:
@@ -113,7 +120,8 @@ class Shape:
     @classmethod
     def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
         """How the calls in the samples are written, where that is in this shape."""
-        raise NotImplementedError
+        found: Inferred | None = cls._file("infer").infer(cls, samples)
+        return found
 
     @classmethod
     def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
@@ -121,7 +129,19 @@ class Shape:
 
         Where the tools are known, other names may be found, too, but mean nothing.
         """
-        raise NotImplementedError
+        found: Iterable[Call] = cls._file("find").find(text, tools)
+        return found
+
+    @classmethod
+    def _has_file(cls, facet: str) -> bool:
+        """Whether a facet is in a file of its name, in the folder of the shape."""
+        folder = getattr(sys.modules.get(cls.__module__), "__path__", None)
+        return folder is not None and find_spec(f"{cls.__module__}.{facet}") is not None
+
+    @classmethod
+    def _file(cls, facet: str) -> ModuleType:
+        """That file: who only reads calls never loads it."""
+        return import_module(f"{cls.__module__}.{facet}")
 
     # -- beside them --------------------------------------------------------------------------
 

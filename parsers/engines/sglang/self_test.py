@@ -9,44 +9,29 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from ...formats.write import write
+from .. import scripted_call
+from ..scripted_call import Outcome
 from .adapter import detector_class
-
-_FORMAT = "hermes"
-_CALL = {"name": "toolwire_test", "arguments": {"text": 'one "two"\nthree'}}
-_TOOL = {
-    "type": "function",
-    "function": {
-        "name": "toolwire_test",
-        "parameters": {"type": "object", "properties": {"text": {"type": "string"}}},
-    },
-}
-_EXPECTED = ("Well.", [("toolwire_test", '{"text": "one \\"two\\"\\nthree"}')])
 
 
 def self_test() -> str | None:
     """What is wrong; None where all is as it was."""
-    text = f"Well.\n{write(_FORMAT, [_CALL], [_TOOL])}"
-    try:
-        got = {"streamed": _streamed(text), "whole": _whole(text)}
-        held = _parser().get_structure_constraint("required")
-    except Exception as error:  # noqa: BLE001 - whatever a changed contract leads to
-        return f"{type(error).__name__}: {error}"
-    wrong = [way for way, found in got.items() if found != _EXPECTED]
-    if wrong:
-        return f"{' and '.join(wrong)}, a call came out as {got[wrong[0]]}"
-    return None if held else "a required call is not held to its tool"
+    return scripted_call.find_fault(_streamed, _whole, _held)
+
+
+def _held() -> bool:
+    return bool(_parser().get_structure_constraint("required"))
 
 
 def _parser() -> Any:
     kind = import_module("sglang.srt.function_call.function_call_parser").FunctionCallParser
     tool = import_module("sglang.srt.entrypoints.openai.protocol").Tool
-    name = f"toolwire_{_FORMAT}"
-    kind.ToolCallParserEnum.setdefault(name, detector_class(_FORMAT))
-    return kind([tool(**_TOOL)], name)
+    name = f"toolwire_{scripted_call.FORMAT}"
+    kind.ToolCallParserEnum.setdefault(name, detector_class(scripted_call.FORMAT))
+    return kind([tool(**scripted_call.TOOL)], name)
 
 
-def _whole(text: str) -> tuple[str, list[tuple[str, str]]]:
+def _whole(text: str) -> Outcome:
     parser = _parser()
     if not parser.has_tool_call(text):
         return text, []
@@ -54,7 +39,7 @@ def _whole(text: str) -> tuple[str, list[tuple[str, str]]]:
     return content, [(call.name, call.parameters) for call in calls]
 
 
-def _streamed(text: str) -> tuple[str, list[tuple[str, str]]]:
+def _streamed(text: str) -> Outcome:
     parser = _parser()
     content: list[str] = []
     calls: list[tuple[str, str]] = []

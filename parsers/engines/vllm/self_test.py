@@ -6,68 +6,48 @@ known. If something else comes out, the contract between vLLM and its parsers ha
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import Any
 
-from ...formats.write import write
 from ...models.releases import VLLM
+from .. import scripted_call
+from ..scripted_call import Outcome
 from ..versions import contract_changed
 from . import api as vllm_api
 from .adapter import parser_class
 
-_FORMAT = "hermes"
-_CALL = {"name": "toolwire_test", "arguments": {"text": 'one "two"\nthree'}}
-_TOOL = {
-    "type": "function",
-    "function": {
-        "name": "toolwire_test",
-        "parameters": {"type": "object", "properties": {"text": {"type": "string"}}},
-    },
-}
-_SAID = "Well."
-
 
 def self_test(tokenizer: Any) -> str | None:
     """A sentence that says what is wrong; None where all is as it was."""
-    text = f"{_SAID}\n{write(_FORMAT, [_CALL], [_TOOL])}"
-    expected = (_SAID, [("toolwire_test", '{"text": "one \\"two\\"\\nthree"}')])
-    try:
-        got = {"streamed": _streamed(tokenizer, text), "whole": _whole(tokenizer, text)}
-        held = _held(tokenizer)
-    except Exception as error:  # noqa: BLE001 - whatever a changed contract leads to
-        return _changed(f"{type(error).__name__}: {error}")
-    wrong = [way for way, found in got.items() if found != expected]
-    if wrong:
-        return _changed(f"{' and '.join(wrong)}, a call came out as {got[wrong[0]]}")
-    return None if held else _changed("a required call is not held to its tool")
-
-
-def _changed(how: str) -> str:
-    return contract_changed(VLLM, vllm_api.version(), how)
+    fault = scripted_call.find_fault(
+        partial(_streamed, tokenizer), partial(_whole, tokenizer), partial(_held, tokenizer)
+    )
+    return contract_changed(VLLM, vllm_api.version(), fault) if fault else None
 
 
 def _request(choice: str = "auto") -> Any:
     protocol = import_module("vllm.entrypoints.openai.chat_completion.protocol")
     messages = [{"role": "user", "content": "Go."}]
     return protocol.ChatCompletionRequest(
-        messages=messages, model="model", tools=[_TOOL], tool_choice=choice
+        messages=messages, model="model", tools=[scripted_call.TOOL], tool_choice=choice
     )
 
 
 def _parser(tokenizer: Any, request: Any) -> Any:
     delegating = import_module("vllm.parser.abstract_parser").DelegatingParser
-    members = {"tool_parser_cls": parser_class(_FORMAT), "reasoning_parser_cls": None}
+    members = {"tool_parser_cls": parser_class(scripted_call.FORMAT), "reasoning_parser_cls": None}
     return type("SelfTest", (delegating,), members)(tokenizer, request.tools)
 
 
-def _whole(tokenizer: Any, text: str) -> tuple[str | None, list[tuple[str, str]]]:
+def _whole(tokenizer: Any, text: str) -> Outcome:
     request = _request()
     parser = _parser(tokenizer, request)
     _, content, calls = parser.parse(text, request, enable_auto_tools=True)
     return content, [(call.name, call.arguments) for call in calls or []]
 
 
-def _streamed(tokenizer: Any, text: str) -> tuple[str | None, list[tuple[str, str]]]:
+def _streamed(tokenizer: Any, text: str) -> Outcome:
     request = _request()
     parser = _parser(tokenizer, request)
     content: list[str] = []

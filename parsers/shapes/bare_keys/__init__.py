@@ -11,10 +11,8 @@ from ...core.shape import Piece, Shape, refuse_gap
 from ..json_calls import JsonCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
-    from ...core.samples import Call, Inferred, Sample
-    from ...schema.tools import Tool
     from .read import BareKeysReader
 
 
@@ -57,18 +55,6 @@ class BareKeys(Shape):
         from ..grammar import text_up_to_end
 
         return text_up_to_end(format)
-
-    @classmethod
-    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
-        from .infer import infer
-
-        return infer(cls, samples)
-
-    @classmethod
-    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-        from .infer import find
-
-        return find(text, tools)
 
     @property
     def inner_delimiters(self) -> tuple[str, ...]:

@@ -1,23 +1,18 @@
-"""Finds objects with bare keys, and tells their prefix and their quotes."""
+"""Finds known calls that are objects with bare keys, and tells their prefix and their quotes."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...core.samples import Call, CallSpans, Inferred, Sample, Span, surroundings_of
-from ...schema.tools import Tool
+from ...core.samples import CallSpans, Inferred, Sample, Span, surroundings_of
 from ..find_names import last_word
-from ..named_json.infer import named_objects
 
 if TYPE_CHECKING:
     from . import BareKeys
 
 _LONGEST_QUOTE = 40
-#: The quote behind the first key of an object that has one.
-_QUOTED_VALUE = re.compile(r"[{,]\s*\w+:(<[^<>\s]+>)")
 
 
 def infer(kind: type[BareKeys], samples: Sequence[Sample]) -> Inferred | None:
@@ -48,17 +43,6 @@ def infer(kind: type[BareKeys], samples: Sequence[Sample]) -> Inferred | None:
     prefix, quote = prefixes.pop(), quotes.pop()
     texts = surroundings_of(samples, spans)
     return Inferred(kind(quote=quote, prefix=prefix), texts, tuple(written))
-
-
-def find(text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-    """Objects with quotes that look like tags: as JSON, once keys and strings have JSON's quotes."""
-    quote = _QUOTED_VALUE.search(text)
-    if quote is None:
-        return []
-    pieces = text.split(quote[1])
-    pieces[1::2] = [json.dumps(piece) for piece in pieces[1::2]]
-    pieces[::2] = [re.sub(r"([{,]\s*)(\w+)(?=:)", r'\1"\2"', piece) for piece in pieces[::2]]
-    return named_objects("".join(pieces), tools)
 
 
 def _quotes(text: str, arguments: dict[str, Any]) -> set[str]:

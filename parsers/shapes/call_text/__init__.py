@@ -9,10 +9,6 @@ from ...core.shape import Shape
 from ..pythonic.arguments import PythonArguments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ...core.samples import Call, Inferred, Sample
-    from ...schema.tools import Tool
     from .read import CallTextReader
 
 
@@ -27,18 +23,6 @@ class CallText(PythonArguments, Shape):
         from .read import CallTextReader
 
         return CallTextReader(self)
-
-    @classmethod
-    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
-        from .infer import infer
-
-        return infer(cls, samples)
-
-    @classmethod
-    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-        from .infer import find
-
-        return find(cls, text, tools)
 
     @property
     def separators(self) -> str:

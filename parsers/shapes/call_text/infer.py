@@ -1,15 +1,13 @@
-"""Finds calls that look like code in plain text."""
+"""Tells whether known calls stand in plain text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...core.format import Format
 from ...core.layout import Layout
-from ...core.samples import Call, Inferred, Sample, Surroundings
-from ...schema.tools import Tool
-from ..find_code import calls_read, code_spans
+from ...core.samples import Inferred, Sample, Surroundings
+from ..find_code import code_spans
 
 if TYPE_CHECKING:
     from . import CallText
@@ -23,8 +21,3 @@ def infer(kind: type[CallText], samples: Sequence[Sample]) -> Inferred | None:
     if code_spans(samples) is None:
         return None
     return Inferred(kind(), Surroundings((), (), ()), layout=PLAIN)
-
-
-def find(kind: type[CallText], text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-    """The calls that the shape itself reads: it needs nothing around them."""
-    return calls_read(Format("text", kind()), text, tools)

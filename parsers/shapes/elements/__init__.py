@@ -19,10 +19,8 @@ from ..json_calls import JsonCalls
 from .types import ElementTypes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
-    from ...core.samples import Call, Inferred, Sample
-    from ...schema.tools import Tool
     from .read import ElementsReader
 
 __all__ = ["ElementTypes", "Elements"]
@@ -81,18 +79,6 @@ class Elements(Shape):
         from ..grammar import text_up_to_end
 
         return text_up_to_end(format)
-
-    @classmethod
-    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
-        from .infer import infer
-
-        return infer(cls, samples)
-
-    @classmethod
-    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-        from .find import find
-
-        return find(cls, text, tools)
 
     @property
     def heads(self) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from ...core.context import Context
 from ...core.driver import Run
@@ -13,20 +12,18 @@ from ...core.samples import Call
 from ...core.window import Window
 from ...events import Arguments, CallEnd, CallStart, Event
 from ...schema.tools import Tool
+from . import Elements
 from .infer import beginning, opening_tags, shape_of
 
-if TYPE_CHECKING:
-    from . import Elements
 
-
-def find(kind: type[Elements], text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
+def find(text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
     """The first call shows what the elements are; with that, all are read."""
     tags = [tag for tag in opening_tags(text) if tag.name]
     begins = (beginning(text, tag) for tag in tags if tools is None or tag.name in tools)
     first = next(filter(None, begins), None)
     if first is None:
         return
-    spec = Format(name="found", shape=shape_of(kind, first), bare=True)
+    spec = Format(name="found", shape=shape_of(Elements, first), bare=True)
     starts = [tag.span.start - len(first.marker) for tag in tags if tag.word == first.call.word]
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         yield from _calls(_events(spec, text[start:end], tools))

@@ -12,10 +12,8 @@ from ..json_arguments import JsonArguments
 from ..values import dumps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
-    from ...core.samples import Call, Inferred, Sample
-    from ...schema.tools import Tool
     from .read import JsonCallsReader
 
 
@@ -53,18 +51,6 @@ class JsonCalls(JsonArguments, Shape):
 
     def any_arguments(self, format: Format) -> Piece | None:
         return None if self.python else JsonArguments.any_arguments(self, format)
-
-    @classmethod
-    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
-        from .infer import infer
-
-        return infer(cls, samples)
-
-    @classmethod
-    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-        from .infer import find
-
-        return find(text, tools)
 
     @property
     def bare_start(self) -> str:

@@ -1,30 +1,21 @@
-"""Finds calls that are JSON objects, and tells under which keys they have name and arguments."""
+"""Finds known calls that are JSON objects, and tells under which keys they have name and arguments."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from ...core.samples import Call, CallSpans, Inferred, Sample, Span, surroundings_of
-from ...schema.tools import Tool
-from ..find_json import as_arguments, is_arguments, json_values, same_json
-from ..find_names import ARGUMENT_KEYS
+from ..find_json import is_arguments, json_values, same_json
 from ..infer_wrappers import without_fences
 from ..values import dumps
 
 if TYPE_CHECKING:
     from . import JsonCalls
-
-#: Keys that a call's name often has.
-NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "action")
-#: `<function=NAME>`, `<invoke name="NAME">`
-_NAMED_TAG = re.compile(r"<[^<>=]+=[^<>]*>")
-#: `<key>K</key><value>`
-_KEY_BEFORE = re.compile(r"<[^<>/]+>[^<>\s]*</[^<>]+>\s*<[^<>/]+>\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +45,7 @@ def infer(kind: type[JsonCalls], samples: Sequence[Sample]) -> Inferred | None:
         places = []
         here: list[CallSpans] = []
         for start, end, value in json_values(sample.text):
-            items = _items(sample.text, start, end, value)
+            items = items_in(sample.text, start, end, value)
             found = _keys_in_row(items, waiting)
             if not found:
                 continue
@@ -74,18 +65,7 @@ def infer(kind: type[JsonCalls], samples: Sequence[Sample]) -> Inferred | None:
     return Inferred(_shape(kind, keys), texts, tuple(parts), listed)
 
 
-def find(text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-    """Objects with a name and arguments in them, or lists of objects whose keys are names."""
-    values = list(json_values(text))
-    items = [item.value for value in values for item in _items(text, *value)]
-    calls = [call for item in items for call in _named(item, tools)]
-    return calls or _keyed_by_name(text, values, tools)
-
-
-# -- calls that are known -------------------------------------------------------------------------
-
-
-def _items(text: str, start: int, end: int, value: Any) -> list[_Item]:
+def items_in(text: str, start: int, end: int, value: Any) -> list[_Item]:
     """What in a JSON value may be calls: it, or what is in the list that it is or has."""
     if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
         inner = _behind_key(text, "tool_calls", start, end)
@@ -155,51 +135,3 @@ def _behind_key(text: str, key: str, start: int, end: int) -> int:
     """Where the value of a key begins; -1 where there is no such key."""
     found = re.compile(re.escape(dumps(key)) + r"\s*:\s*").search(text, start, end)
     return found.end() if found else -1
-
-
-# -- calls that are not ---------------------------------------------------------------------------
-
-
-def _named(item: Any, tools: Mapping[str, Tool] | None) -> Iterator[Call]:
-    """`{"name": "NAME", "arguments": {…}}`"""
-    if not isinstance(item, dict):
-        return
-    if isinstance(item.get("function"), dict):
-        item = item["function"]
-    texts = [key for key, value in item.items() if isinstance(value, str)]
-    names = [item[key] for key in texts if (item[key] in tools if tools else key in NAME_KEYS)]
-    usual = [as_arguments(item[key]) for key in ARGUMENT_KEYS if key in item]
-    arguments = usual or [value for value in item.values() if isinstance(value, dict)]
-    if names and arguments and isinstance(arguments[0], dict):
-        yield names[0], arguments[0]
-    elif names and not arguments and tools:
-        yield names[0], {}
-
-
-def _keyed_by_name(
-    text: str, values: Sequence[tuple[int, int, Any]], tools: Mapping[str, Tool] | None
-) -> list[Call]:
-    """`[{"NAME": {…}}]`; where the tools are known, an object by itself will do.
-
-    Other JSON looks like that, too. It may not be some call's value; and where the tools are not known,
-    there may be no other JSON.
-    """
-    if not values or _NAMED_TAG.search(text) or _is_value(text[: values[0][0]]):
-        return []
-    lists = [value if isinstance(value, list) else [value] for _, _, value in values]
-    items = [item for items in lists for item in items]
-    alike = all(map(_has_objects, items)) and all(isinstance(v, list) for _, _, v in values)
-    if tools is None and not alike:
-        return []
-    return [call for item in items if _has_objects(item) for call in item.items()]
-
-
-def _has_objects(item: Any) -> bool:
-    """Whether all that an object has are objects."""
-    return isinstance(item, dict) and all(isinstance(value, dict) for value in item.values())
-
-
-def _is_value(before: str) -> bool:
-    """Whether what follows is a value: `<key>K</key><value>` or `f(k=` stands before it."""
-    before = before.rstrip()
-    return before.endswith(("=", "(", ",")) or _KEY_BEFORE.search(before) is not None

@@ -1,25 +1,16 @@
-"""Finds labelled lines, and tells the labels."""
+"""Finds known calls in labelled lines, and tells the labels."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...core.samples import Call, Inferred, Sample, Span, surroundings_of
-from ...schema.tools import Tool
-from ..find_json import json_values
+from ...core.samples import Inferred, Sample, Span, surroundings_of
 from ..find_names import last_word
 from ..named_json.infer import call_spans, names_with_json
 
 if TYPE_CHECKING:
     from . import Labels
-
-#: `name: NAME`, and on the next line the label of the arguments
-_LABELLED_NAME = re.compile(
-    r"(?:name|tool|function|action)\s*:\s*[\"']?(?P<name>[\w.-]+)[\"']?\s*\n[\w ]+:\s*\Z",
-    re.IGNORECASE,
-)
 
 
 def infer(kind: type[Labels], samples: Sequence[Sample]) -> Inferred | None:
@@ -48,16 +39,6 @@ def infer(kind: type[Labels], samples: Sequence[Sample]) -> Inferred | None:
         ),
     )
     return Inferred(shape, surroundings_of(samples, spans), call_spans(found))
-
-
-def find(text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-    """Objects behind a label, where the line before has the label of a name."""
-    floor = 0
-    for start, end, value in json_values(text):
-        name = _LABELLED_NAME.search(text[floor:start]) if isinstance(value, dict) else None
-        if name and (tools is None or name["name"] in tools):
-            yield name["name"], value
-        floor = end
 
 
 def _label(text: str) -> str:

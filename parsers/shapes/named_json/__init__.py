@@ -10,10 +10,6 @@ from ..json_arguments import JsonArguments
 from ..json_calls import JsonCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ...core.samples import Call, Inferred, Sample
-    from ...schema.tools import Tool
     from .read import NamedJsonReader
 
 
@@ -44,18 +40,6 @@ class NamedJson(JsonArguments, Shape):
         from .read import NamedJsonReader
 
         return NamedJsonReader(self)
-
-    @classmethod
-    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
-        from .infer import infer
-
-        return infer(cls, samples)
-
-    @classmethod
-    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-        from .infer import named_objects
-
-        return named_objects(text, tools)
 
     @property
     def inner_delimiters(self) -> tuple[str, ...]:

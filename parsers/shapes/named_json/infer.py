@@ -1,17 +1,16 @@
-"""Finds names with a JSON object behind them, and tells what stands between the two."""
+"""Finds known names with a JSON object behind them, and tells what stands between the two."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
-from ...core.samples import Call, CallSpans, Inferred, Sample, Span, Surroundings, surroundings_of
-from ...schema.tools import Tool
+from ...core.samples import CallSpans, Inferred, Sample, Span, Surroundings, surroundings_of
 from ..find_json import is_arguments, json_values
-from ..find_names import find_word, last_word, name_at_end
+from ..find_names import find_word, last_word
 from ..infer_wrappers import without_fences
 from ..tokens import joined, tokens, tokens_without_space
 
@@ -91,16 +90,6 @@ def call_spans(
 ) -> tuple[tuple[CallSpans, ...], ...]:
     own = chain(ids, repeat(None))
     return tuple(tuple(call.spans(next(own)) for call in here) for here in found)
-
-
-def named_objects(text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-    """The objects in a text that stand behind a name."""
-    floor = 0
-    for start, end, value in json_values(text):
-        name = name_at_end(text[floor:start], tools) if isinstance(value, dict) else ""
-        if name:
-            yield name, value
-        floor = end
 
 
 def _fence_after(texts: Surroundings) -> Surroundings:

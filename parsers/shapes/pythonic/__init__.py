@@ -10,10 +10,6 @@ from ..json_calls import JsonCalls
 from .arguments import PythonArguments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ...core.samples import Call, Inferred, Sample
-    from ...schema.tools import Tool
     from .read import PythonicReader
 
 
@@ -30,18 +26,6 @@ class Pythonic(PythonArguments, Shape):
         from .read import PythonicReader
 
         return PythonicReader(self)
-
-    @classmethod
-    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
-        from .infer import infer
-
-        return infer(cls, samples)
-
-    @classmethod
-    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-        from .infer import find
-
-        return find(cls, text, tools)
 
     @property
     def separators(self) -> str:

@@ -1,24 +1,17 @@
-"""Finds calls that look like code, and tells whether they stand in a list."""
+"""Finds known calls that look like code, and tells whether they stand in a list."""
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...core.format import Format
 from ...core.samples import Call, CallSpans, Inferred, Sample, Span, surroundings_of
-from ...schema.tools import Tool
-from ..find_code import calls_read, closing_parenthesis, code_spans
+from ..find_code import code_spans
 
 if TYPE_CHECKING:
     from . import Pythonic
-
-_NAME = r"[A-Za-z_][\w.-]*"
-_LIST_START = re.compile(rf"\[\s*{_NAME}\(")
-_NEXT_CALL = re.compile(rf"\s*,\s*{_NAME}\(")
-_LIST_END = re.compile(r"[\s,]*\]")
 
 
 def infer(kind: type[Pythonic], samples: Sequence[Sample]) -> Inferred | None:
@@ -42,28 +35,6 @@ def infer(kind: type[Pythonic], samples: Sequence[Sample]) -> Inferred | None:
         samples, [here and [Span(here[0].start, here[-1].end)] for here in spans]
     )
     return Inferred(kind(), texts, written)
-
-
-def find(kind: type[Pythonic], text: str, tools: Mapping[str, Tool] | None) -> Iterator[Call]:
-    """The calls in lists, wherever these stand."""
-    for written in _lists(text):
-        yield from calls_read(Format("list", kind(), bare=True), written, tools)
-
-
-def _lists(text: str) -> Iterator[str]:
-    """The lists of calls in a text."""
-    place = 0
-    while opened := _LIST_START.search(text, place):
-        call: re.Match[str] | None = opened
-        while call:
-            place = closing_parenthesis(text, call.end() - 1)
-            if not place:
-                return  # the text ends inside this call
-            call = _NEXT_CALL.match(text, place)
-        closed = _LIST_END.match(text, place)
-        if closed:
-            place = closed.end()
-            yield text[opened.start() : place]
 
 
 def _parts(call: Call, span: Span) -> CallSpans:

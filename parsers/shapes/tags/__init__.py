@@ -17,10 +17,8 @@ from ..json_calls import JsonCalls
 from .tag import Tag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
-    from ...core.samples import Call, Inferred, Sample
-    from ...schema.tools import Tool
     from .read import TagsReader
 
 __all__ = ["Tag", "Tags"]
@@ -76,18 +74,6 @@ class Tags(Shape):
         from ..grammar import text_up_to_end
 
         return text_up_to_end(format)
-
-    @classmethod
-    def infer(cls, samples: Sequence[Sample]) -> Inferred | None:
-        from .infer import infer
-
-        return infer(cls, samples)
-
-    @classmethod
-    def find(cls, text: str, tools: Mapping[str, Tool] | None) -> Iterable[Call]:
-        from .find import find
-
-        return find(text, tools)
 
     def with_value_lines(self, lines: bool) -> Tags:
         return replace(self, value_on_own_lines=lines)
