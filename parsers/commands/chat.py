@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +21,7 @@ import typer
 from ..errors import ToolwireError
 from ..openai import Message
 from .chat_answer import Answer, essence
+from .chat_save import Saved
 from .chat_tools import TOOLS, declarations, run_call
 from .chat_view import PlainView, make_view
 from .gateway import extra
@@ -67,6 +69,13 @@ def chat(
     max_rounds: Annotated[
         int, typer.Option(min=1, help="How often the model may call before it must answer.")
     ] = 8,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep the answers as they came: `toolwire play FILE` shows the last one.",
+        ),
+    ] = None,
 ) -> int:
     """Chat with a server that calls tools, and see its deltas, its calls and its answers.
 
@@ -83,6 +92,7 @@ def chat(
         tool_choice=tool_choice.value,
         more=more,
         max_rounds=max_rounds,
+        saved=Saved(save) if save else None,
     )
     if sys.stdin.isatty() and sys.stdout.isatty():
         return _in_a_terminal(session)
@@ -157,6 +167,7 @@ class Session:
         tool_choice: str,
         more: Json,
         max_rounds: int,
+        saved: Saved | None = None,
     ) -> None:
         self.view = view
         self._server = server
@@ -164,6 +175,7 @@ class Session:
         self._tool_choice = tool_choice
         self._more = more
         self._max_rounds = max_rounds
+        self._saved = saved
         self._messages: list[Json] = []
 
     def greet(self) -> None:
@@ -240,17 +252,22 @@ class Session:
             "tool_choice": tool_choice,
             "stream": True,
         }
+        request |= self._more
         answer = Answer()
+        came: list[str] = []
         started = time.monotonic()
         try:
             with self.view.answering():
-                for data, chunk in self._server.stream(request | self._more):
+                for data, chunk in self._server.stream(request):
+                    came.append(data)
                     self.view.event(time.monotonic() - started, essence(data, chunk))
                     for delta in answer.take(chunk) if chunk is not None else ():
                         self.view.grow(delta)
         finally:
             message = answer.finish()
             self._show(message, answer)
+            if self._saved:
+                self._saved.add(request, came)
         self.view.row("end", _account(answer, time.monotonic() - started))
         return message, answer.reasoning_key
 

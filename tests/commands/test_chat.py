@@ -8,8 +8,12 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from toolwire.commands.chat_tools import TOOLS
+from toolwire.play.given import read_given
+from toolwire.replay.exchanges import read_exchange, replay_exchange
 
 from ..gateway.conftest import Server, free_port, upstream_server
 from ..gateway.scripted_answers import THOUGHT
@@ -267,3 +271,28 @@ def test_thoughts_stand_by_themselves_and_go_back_with_their_calls(chat: Chat) -
     asked = json.loads(request)["messages"][1]
     assert asked["reasoning"] == THOUGHT
     assert asked["tool_calls"][0]["function"]["name"] == "get_weather"
+
+
+def test_answers_are_saved_for_replay(chat: Chat, tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    done = chat(None, "--save", str(file))
+    assert done.returncode == 0
+    kept = json.loads(file.read_text(encoding="utf-8"))["items"]
+    assert len(kept) == 2, "the call, and the answer to its result"
+    assert read_exchange(file) == kept[0], "the newest is the first"
+    call = "".join(replay_exchange(kept[1]))
+    assert "get_weather" in call
+    assert {tool["function"]["name"] for tool in kept[1]["tools"]} == set(TOOLS)
+
+
+def test_a_text_that_was_saved_is_played(chat: Chat, tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    done = chat("text", "--save", str(file))
+    given = read_given(file, None, None).exchange
+    assert given is not None
+    assert given["text"] == dict(rows(done.stdout))["text"]
+
+
+def test_a_file_that_cannot_be_written_is_said_at_once(chat: Chat, tmp_path: Path) -> None:
+    done = chat(None, "--save", str(tmp_path))
+    assert complaint(done, 2) == f"{tmp_path} can't be written: Is a directory"
