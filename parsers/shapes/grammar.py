@@ -33,6 +33,12 @@ _NOTES = frozenset(
 #: follow: more of them than this would make a large grammar.
 MOST_OPTIONAL = 40
 
+#: Any string of JSON.
+_STRING = {
+    "type": "regex",
+    "pattern": r'"([^"\\\x00-\x1f]|\\(["\\/bfnrt]|u[0-9a-fA-F]{4}))*"',
+}
+
 _COMBINED = frozenset({"allOf", "not", "if", "then", "else", "dependentSchemas"})
 _ALTERNATIVES = ("anyOf", "oneOf")
 
@@ -239,8 +245,9 @@ def _text_spellings(value: Any, python_words: bool) -> list[str]:
 
 def json_or_words(schema: Schema, python_words: bool) -> Piece:
     """A value as JSON; with `python_words`, `True`, `False` and `None` are values, too."""
+    value = _json_in_text(schema)
     if not python_words or is_combined(schema):
-        return json_value(schema)
+        return value
     reading = SchemaReading(schema)
     values = reading.values()
     if values is not None:
@@ -250,8 +257,19 @@ def json_or_words(schema: Schema, python_words: bool) -> Piece:
         allowed = [True, False] if "boolean" in types else []
         allowed += [None] if "null" in types else []
     if not allowed:
+        return value
+    return either(*(const(write_value(word, True)) for word in allowed), value)
+
+
+def _json_in_text(schema: Schema) -> Piece:
+    """A value as JSON where no JSON goes on behind it. xgrammar knows only `,`, `}`, `]` and `:` behind
+    the quote that ends a string, and would forbid the token `")`: strings are written out."""
+    reading = SchemaReading(schema)
+    types = reading.types()
+    bounded = any("maxLength" in part for part in reading.parts())
+    if bounded or not is_plain(schema) or (types and "string" not in types):
         return json_value(schema)
-    return either(*(const(write_value(value, True)) for value in allowed), json_value(schema))
+    return _STRING if types == {"string"} else either(_STRING, json_value(schema))
 
 
 def any_text(schema: Schema, excluded: Sequence[str]) -> Piece:

@@ -101,3 +101,71 @@ def test_what_the_grammar_of_users_formats_generates_is_read(
 ) -> None:
     names = list(dict.fromkeys(call["name"] for call in some))
     check_read(compiler, spec, names, seed=len(json.dumps(some)))
+
+
+# -- and the tokens that a model writes it with ---------------------------------------------------
+
+NOTE = {
+    "type": "function",
+    "function": {
+        "name": "note",
+        "strict": True,
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "text": {"type": "string"},
+                "tag": {"type": ["string", "null"]},
+                "count": {"type": "integer"},
+                "names": {"type": "array", "items": {"type": "string"}},
+                "about": {"type": "object", "properties": {"whom": {"type": "string"}}},
+                "last": {"type": "string"},
+            },
+        },
+    },
+}
+NOTES = [
+    {"name": "note", "arguments": arguments}
+    for arguments in (
+        {"text": 'She said "yes".\nThen no.'},
+        {"tag": "new"},
+        {"count": 42},
+        {"names": ["Ada", "Bo"]},
+        {"about": {"whom": "Ada"}},
+        {"text": "x", "tag": "y", "count": 7, "names": [], "about": {}, "last": "z"},
+        {},
+    )
+]
+
+
+@pytest.fixture(scope="module")
+def vocabulary(hf_tokenizer: Any) -> Any:
+    return xgrammar.TokenizerInfo.from_huggingface(hf_tokenizer)
+
+
+@pytest.fixture(scope="module")
+def token_compiler(vocabulary: Any) -> Any:
+    return xgrammar.GrammarCompiler(vocabulary)
+
+
+@pytest.mark.parametrize("choice", ["auto", "required"])
+@each_format
+def test_the_tokens_that_a_model_would_write_are_allowed(
+    name: str, choice: str, hf_tokenizer: Any, vocabulary: Any, token_compiler: Any
+) -> None:
+    """Also those that end a value and go on behind it, `")`: else the model has to write otherwise than
+    it was trained to. The mask may forbid what the matcher would accept."""
+    found = constrain(name, [NOTE], choice)
+    if found.tag is None:
+        assert choice == "auto", "no marker tells where a call begins"
+        return
+    tag = xgrammar.StructuralTag.model_validate(found.tag)
+    compiled = token_compiler.compile_structural_tag(tag)
+    mask = xgrammar.allocate_token_bitmask(1, vocabulary.vocab_size)
+    for call in NOTES:
+        text = toolwire.write(found.format, [call], [NOTE])
+        matcher = xgrammar.GrammarMatcher(compiled)
+        for token in hf_tokenizer.encode(text, add_special_tokens=False):
+            matcher.fill_next_token_bitmask(mask)
+            allowed = mask[0][token // 32].item() >> (token % 32) & 1
+            assert allowed, f"{hf_tokenizer.decode([token])!r} in {text}"
+            assert matcher.accept_token(token)
