@@ -6,12 +6,17 @@ import itertools
 import random
 import re
 import signal
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from toolwire import Arguments, CallEnd, CallStart, Content, Event, Format, Parser, Reasoning
 from toolwire.openai.policy import Policy
 from toolwire.openai.request import read_parts
+
+CHECKOUT = Path(__file__).parents[1]
 
 
 def tool(name: str, **properties: Any) -> dict[str, Any]:
@@ -149,3 +154,11 @@ def heed_ctrl_c() -> None:
 def cut_at(text: str, places: Iterable[int]) -> list[str]:
     edges = [0, *sorted(places), len(text)]
     return [text[i:j] for i, j in itertools.pairwise(edges)]
+
+
+def printed_by(code: str) -> list[str]:
+    """The lines that a program prints, in a process of its own: what it registers stays there."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()

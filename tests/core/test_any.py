@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +25,7 @@ from toolwire.formats.any_format import STYLE, AnyCalls
 from toolwire.formats.registry import names_read
 
 from ..corpus_cases import CASES, Case
-from ..support import cut_at, events_of, filled, summary, whole_summary
+from ..support import cut_at, events_of, filled, printed_by, summary, whole_summary
 from ..test_adversarial import COMMON, steps
 from ..writers import WRITERS
 from .generate import Conversation, calls_for, conversations, delimiters, prose, soup, tools_for
@@ -410,8 +408,4 @@ print([call.name for call in toolwire.parse("any", text).tool_calls])
 
 
 def test_a_format_of_your_own_is_read_too() -> None:
-    """In a process of its own: what is registered stays."""
-    done = subprocess.run(
-        [sys.executable, "-c", OWN_FORMAT], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines() == ["0", "['f']"]
+    assert printed_by(OWN_FORMAT) == ["0", "['f']"]

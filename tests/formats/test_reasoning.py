@@ -19,6 +19,7 @@ from toolwire.formats.reasoning import STYLES
 from toolwire.formats.toml_specs import dump_format
 
 from ..core.thinking import closers, openers, text_openers
+from ..support import printed_by
 from .test_toml_specs import complaint, load
 
 CALL = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
@@ -56,12 +57,22 @@ def test_every_spelling_of_every_style(style: ReasoningStyle) -> None:
 # -- added by a caller ----------------------------------------------------------------------------
 
 
+ONE_MORE = """
+from toolwire import ReasoningStyle, list_reasoning, parse, register_reasoning
+register_reasoning(ReasoningStyle("brain", ("<brain>", "<mind>"), ("</brain>",)))
+print("brain" in list_reasoning())
+print(parse("hermes", "<mind>a</brain>b", None, "brain").to_dict())
+"""
+
+
 def test_one_more_style() -> None:
-    register_reasoning(ReasoningStyle("brain", ("<brain>", "<mind>"), ("</brain>",)))
-    assert "brain" in list_reasoning()
-    assert parse("hermes", "<mind>a</brain>b", None, "brain") == Message("b", [], "a")
-    with pytest.raises(ToolwireError, match="There is a style of reasoning named 'brain' already"):
-        register_reasoning(ReasoningStyle("brain", ("<b>",), ("</b>",)))
+    message = parse("hermes", "<think>a</think>b", None, "think").to_dict()
+    assert printed_by(ONE_MORE) == ["True", str(message)]
+
+
+def test_a_name_that_is_taken() -> None:
+    with pytest.raises(ToolwireError, match="There is a style of reasoning named 'think' already"):
+        register_reasoning(ReasoningStyle("think", ("<b>",), ("</b>",)))
 
 
 def test_what_is_no_style() -> None:
