@@ -97,7 +97,7 @@ class Shape:
     def __init_subclass__(cls) -> None:
         for facet in FACETS:
             owner = next(owner for owner in cls.__mro__ if facet in vars(owner))
-            if owner is Shape and not (facet in FACETS_IN_FILES and cls._has_file(facet)):
+            if owner is Shape and not (facet in FACETS_IN_FILES and cls._file_name(facet)):
                 raise TypeError(f"The shape {cls.__name__} has no {facet}().")
 
     def __post_init__(self) -> None:
@@ -133,15 +133,19 @@ class Shape:
         return found
 
     @classmethod
-    def _has_file(cls, facet: str) -> bool:
-        """Whether a facet is in a file of its name, in the folder of the shape."""
-        folder = getattr(sys.modules.get(cls.__module__), "__path__", None)
-        return folder is not None and find_spec(f"{cls.__module__}.{facet}") is not None
+    def _file(cls, facet: str) -> ModuleType:
+        """Who only reads calls never loads it."""
+        return import_module(cls._file_name(facet))
 
     @classmethod
-    def _file(cls, facet: str) -> ModuleType:
-        """That file: who only reads calls never loads it."""
-        return import_module(f"{cls.__module__}.{facet}")
+    def _file_name(cls, facet: str) -> str:
+        """The module of that name in the shape's own folder, or in that of what it is derived from; ""
+        where there is none."""
+        for owner in cls.__mro__:
+            name = f"{owner.__module__}.{facet}"
+            if hasattr(sys.modules[owner.__module__], "__path__") and find_spec(name):
+                return name
+        return ""
 
     # -- beside them --------------------------------------------------------------------------
 
