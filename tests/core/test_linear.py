@@ -47,7 +47,7 @@ def test_a_delta_costs_the_same_however_much_came_before(
     format: str, write: Callable[[str, int], str]
 ) -> None:
     work(format, write(format, 1))  # what is made once and kept for all: patterns, tables
-    short, long = work(format, write(format, 12)), work(format, write(format, 48))
+    short, long = work(format, write(format, 8)), work(format, write(format, 24))
     assert long.steps <= short.steps
     if not (write is call and format in KEEPS_CALLS):
         assert long.held <= short.held + 16  # a number may have got another digit
@@ -109,7 +109,7 @@ class Waits(Parser):
 @pytest.mark.parametrize(("kind", "seen"), [(Searches, "held"), (Loops, "steps"), (Waits, "waits")])
 def test_other_work_would_be_seen(kind: type[Parser], seen: str) -> None:
     work("hermes", prose("hermes", 1), kind)
-    short, long = (work("hermes", prose("hermes", lines), kind) for lines in (12, 48))
+    short, long = (work("hermes", prose("hermes", lines), kind) for lines in (8, 24))
     grown = {"held": long.held > short.held + 16, "steps": long.steps > short.steps}
     grown["waits"] = bool(short.waits and long.waits)
     assert [name for name, found in grown.items() if found] == [seen]
