@@ -10,7 +10,7 @@ unset PYTHONDONTWRITEBYTECODE
 # Only the engine tests' own settings count here, and no toolwire but the installed one.
 run() { # Where what is asked for leaves no test of a kind, that is no failure.
     local code=0
-    .venvs/vllm/bin/python -m pytest --confcutdir=tests/engines -p no:cacheprovider \
+    .venvs/vllm/bin/python -m pytest --confcutdir=tests/engines -p no:cacheprovider --durations=20 \
         tests/engines/vllm "$@" || code=$?
     [ "$code" -eq 0 ] || [ "$code" -eq 5 ]
 }

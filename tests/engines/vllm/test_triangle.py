@@ -21,7 +21,7 @@ from tests.formats.laid_out import laid_out
 from tests.real_schemas import TOOLS, calls
 
 DECLARED = list(TOOLS.values())
-SOME = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 each_format = pytest.mark.parametrize("name", toolwire.list_formats())
 
 
