@@ -13,13 +13,13 @@ SLOW_MACHINES = {"deadline": None, "suppress_health_check": [HealthCheck.too_slo
 # There are many formats, each searched in many ways: who wants to search for long runs scripts/fuzz.py.
 # `glance` is for another Python, where what could differ is not how hard one searches.
 settings.register_profile("glance", max_examples=2, derandomize=True, **SLOW_MACHINES)
-settings.register_profile("fast", max_examples=5, derandomize=True, **SLOW_MACHINES)
+settings.register_profile("fast", max_examples=3, derandomize=True, **SLOW_MACHINES)
 settings.register_profile("full", max_examples=8, derandomize=True, **SLOW_MACHINES)
 settings.register_profile("explore", max_examples=1000, **SLOW_MACHINES)
 settings.load_profile("full")
 
 #: How many cases of each test `--fast` has.
-FEW = 4
+FEW = 3
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

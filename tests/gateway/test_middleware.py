@@ -260,6 +260,7 @@ def test_settings_come_from_the_environment() -> None:
             Settings.from_environment({f"TOOLWIRE_{name}": value})
 
 
+@pytest.mark.slow
 def test_nobody_waits_while_a_large_request_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, served = threading.Event(), threading.Event()
     check = middleware.plan

@@ -151,6 +151,7 @@ def test_any_fits_a_template_of_every_format_that_it_reads(
     assert "another way to write calls than any" in caplog.text
 
 
+@pytest.mark.slow
 def test_engines_go_by_hints_but_do_not_insist_on_them(caplog: pytest.LogCaptureFixture) -> None:
     tokenizer = Tokenizer(LFM2)
     assert choose_format(tokenizer)[0] == "lfm2"

@@ -91,10 +91,12 @@ def test_engines_choose_it() -> None:
         assert (call.name, call.load()) == ("add", {"a": 1, "b": 2})
 
 
+@pytest.mark.slow
 def test_an_operators_chat_template_counts_more() -> None:
     assert choose_format(Tokenizer(OWN), HERMES.read_text(encoding="utf-8"))[0] == "hermes"
 
 
+@pytest.mark.slow
 def test_engines_say_where_they_can_not(caplog: pytest.LogCaptureFixture) -> None:
     assert choose_format(Tokenizer(BROKEN))[0] == "hermes"
     (record,) = caplog.records
