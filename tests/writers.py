@@ -1,7 +1,8 @@
 """How each format writes calls, spelled out by hand, as the models' own templates do.
 
-`WRITERS[name](calls)` is the text of one or several calls. A format without a writer fails the test
-that walks the registry: no format goes untested.
+`WRITERS[name](calls)` is the text of one or several calls. It is a second opinion on `toolwire.write`.
+A format that has none here is tested with what `toolwire.write` makes, and its second opinion is its
+cases in `corpus_cases/`: no format goes untested.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from typing import Any
+
+import toolwire
 
 Call = tuple[str, dict[str, Any]]
 Writer = Callable[[list[Call]], str]
@@ -191,7 +194,7 @@ def xtml(calls: list[Call]) -> str:
 HERMES = each("<tool_call>\n", "\n</tool_call>")
 TOOL_CALLS_ARRAY = array("<tool_calls>", "</tool_calls>")
 
-WRITERS: dict[str, Writer] = {
+BY_HAND: dict[str, Writer] = {
     "harmony": named(
         lambda i, n, a: (
             f"<|channel|>commentary to=functions.{n} <|constrain|>json<|message|>{a}<|call|>"
@@ -404,6 +407,14 @@ WRITERS: dict[str, Writer] = {
     "functiongemma": bare_keys("<start_function_call>", "<end_function_call>", "<escape>"),
     "call_text": lambda calls: "\n".join(python_call(n, a, dumps) for n, a in calls),
 }
+
+
+def own(name: str) -> Writer:
+    """The format's own opinion."""
+    return lambda calls: toolwire.write(name, [{"name": n, "arguments": a} for n, a in calls])
+
+
+WRITERS: dict[str, Writer] = {name: own(name) for name in toolwire.list_formats()} | BY_HAND
 
 #: Formats that only they write like: no other is inferred from what they write. (A part's header is
 #: nothing that could be told from prose.)
