@@ -346,6 +346,7 @@ def resolve(*arguments: str, folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("extra", ["gateway", "bench", "batch", "ray"])
 def test_an_extra_resolves(extra: str, wheel: Path, tmp_path: Path) -> None:
     assert extra in about(wheel).get_all("Provides-Extra", [])
@@ -377,6 +378,7 @@ def test_the_extras_of_engines_ask_for_the_versions_that_work(wheel: Path) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_engine_and_toolwire_get_along(engine: str, wheel: Path, tmp_path: Path) -> None:
     """There is such a release, and what it pins leaves room for what toolwire needs.
