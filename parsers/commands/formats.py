@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +11,7 @@ import typer
 
 from .. import templates
 from ..core.format import Format
-from ..core.layout import TEXTS, IdStyle
+from ..core.layout import TEXTS, IdStyle, Layout
 from ..engines.names import names_of
 from ..errors import ToolwireError
 from ..formats import ANY, get_format, list_formats
@@ -126,9 +127,7 @@ def _details(spec: Format) -> dict[str, Any]:
 
     layout = spec.layout
     return {
-        "layout": {text: getattr(layout, text) for text in TEXTS if getattr(layout, text)}
-        if layout
-        else {},
+        "layout": _layout(layout) if layout else {},
         "examples": {
             "one": write(spec, _CALLS[:1]) if layout else "",
             "two": write(spec, _CALLS) if layout else "",
@@ -137,6 +136,12 @@ def _details(spec: Format) -> dict[str, Any]:
         "reasoning": _reasoning(spec),
         "ids": _ids(spec.ids),
     }
+
+
+def _layout(layout: Layout) -> dict[str, Any]:
+    """What stands around calls and their parts, under the names of a TOML file's keys."""
+    found: dict[str, Any] = {text: getattr(layout, text) for text in TEXTS if getattr(layout, text)}
+    return found | ({"id": asdict(layout.id)} if layout.id else {})
 
 
 def _reasoning(spec: Format) -> dict[str, Any]:

@@ -199,11 +199,11 @@ class AnyRun(Run):
         while (word := words.here(w)) is None:
             yield
         found: Family | None = None
-        while word and (length := first_words(w)) is None:
-            yield
         for family in families if word else ():
-            tokens = family.merged.boundaries.starts
-            while (token := tokens.here(w, length or 0)) is None:
+            boundaries = family.merged.boundaries
+            while (length := first_words(w, boundaries)) is None:
+                yield
+            while (token := boundaries.starts.here(w, length)) is None:
                 yield
             if token and found is None:
                 found = family

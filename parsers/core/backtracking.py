@@ -101,6 +101,7 @@ class _Automaton:
         self._all = (1 << len(self._alphabet)) - 1
         self.characters = [0]
         self.steps: list[set[int]] = [set()]
+        self._steps_toward: dict[int, list[list[int]]] = {}  # by where they lead
         self.repeated_twice = ""
         self._ends: list[int] = []
         whole = self._sequence(tree)
@@ -237,25 +238,38 @@ class _Automaton:
 
     def _word(self, p: int, q: int, reach: list[set[int]]) -> str:
         """Three walks side by side, by the same characters: p to p, p to q, q to q."""
+        to_p, to_q = self._toward(p, reach), self._toward(q, reach)
         goal = (p, q, q)
         words = {(p, p, q): ""}
         todo = [(p, p, q)]
         for walk in todo:
-            for following, characters in self._walk(walk):
-                useful = all(g == s or g in reach[s] for s, g in zip(following, goal, strict=True))
+            steps = (to_p[walk[0]], to_q[walk[1]], to_q[walk[2]])
+            for following, characters in self._together(*steps):
                 if p == 0 and not self._done.isdisjoint(following[1:]):
                     continue  # the pattern has matched, and the search is over
                 if following == goal:
                     return words[walk] + self._shown(characters)
-                if useful and following not in words:
+                if following not in words:
                     words[following] = words[walk] + self._shown(characters)
                     todo.append(following)
         return ""
 
-    def _walk(self, states: tuple[int, int, int]) -> Iterator[tuple[tuple[int, int, int], int]]:
-        for first in self.steps[states[0]]:
-            for second in self.steps[states[1]]:
+    def _toward(self, goal: int, reach: list[set[int]]) -> list[list[int]]:
+        """The steps from each state that can still lead to `goal`: of a pattern with many branches,
+        hardly any."""
+        found = self._steps_toward.get(goal)
+        if found is None:
+            useful = {state for state, reached in enumerate(reach) if goal in reached} | {goal}
+            found = self._steps_toward[goal] = [sorted(steps & useful) for steps in self.steps]
+        return found
+
+    def _together(
+        self, firsts: list[int], seconds: list[int], thirds: list[int]
+    ) -> Iterator[tuple[tuple[int, int, int], int]]:
+        """One step of each walk, where the same character leads along all three."""
+        for first in firsts:
+            for second in seconds:
                 both = self.characters[first] & self.characters[second]
-                for third in self.steps[states[2]] if both else ():
+                for third in thirds if both else ():
                     if both & self.characters[third]:
                         yield (first, second, third), both & self.characters[third]

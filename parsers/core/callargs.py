@@ -30,6 +30,8 @@ _KEYWORD: Final = re.compile(
     r"""(:(?=[\s"'\[{(0-9+-]|\Z)|={0,2})"""
 ).match
 _IN_NAME: Final = re.compile(f"{IN_NAME}*").match
+#: a keyword that the message ends in
+_CUT_OFF_KEYWORD: Final = re.compile(rf"(?!\d){IN_NAME}+\s*\Z").match
 #: a key in quotes, and its colon; the beginning of one at the end of the text
 _QUOTED_KEY: Final = re.compile(
     rf"""(?:"({IN_NAME}{{1,64}})"|'({IN_NAME}{{1,64}})')\s{{0,16}}:"""
@@ -114,6 +116,7 @@ class CallArguments:
         self.sink = sink
         self.object = ObjectBuilder(sink)
         self.position = 0
+        self.keyworded = False  # there was a keyword: only others may follow
         #: what may end the arguments without a parenthesis
         self.special = self.loose.initials
 
@@ -244,9 +247,13 @@ class CallArguments:
             key = yield from self._long_keyword()
         elif w.text[w.pos] in "\"'":
             key = yield from self._quoted_key()
+        elif w.eof and self.keyworded and _CUT_OFF_KEYWORD(w.text, w.pos):
+            w.take(len(w.text))
+            return False
         if key:
             while w.space() is None:
                 yield
+            self.keyworded = True
             self.object.key(key)
             self.sink.on_key(key)
         else:
@@ -259,8 +266,10 @@ class CallArguments:
         return True
 
     def _begin_positional(self) -> str:
-        """A value without a name has the next parameter's."""
+        """A value without a name has that of the next parameter which has none yet."""
         names = self.tool.parameters
+        while self.position < len(names) and names[self.position] in self.object.keys:
+            self.position += 1
         known = self.position < len(names)
         key = names[self.position] if known else f"arg{self.position}"
         self.position += 1

@@ -10,7 +10,7 @@ part is content.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ..events import Content, Event, Reasoning
@@ -31,16 +31,16 @@ QUOTED: Final = 3
 
 #: More than this between two tokens is no header.
 _WORDS: Final = re.compile(r"[^<\n]{0,200}").match
+#: More than this before the end of a part is no closer that was cut off.
+_LONGEST_CUT_OFF: Final = 256
 #: What says something about a part, and is nothing of its body.
 _NAMES: Final = re.compile(r"[\w.=:/ -]*").fullmatch
-#: What of the first header the prompt may have left to the model, before its first token.
-_FIRST_WORDS: Final = re.compile(r"[^\s<>]{0,200}").match
 
 
-def first_words(w: Window) -> int | None:
+def first_words(w: Window, boundaries: Boundaries) -> int | None:
     """How long what stands before the first token of a header is, if this is one; None as long as that
     may go on."""
-    found = _FIRST_WORDS(w.text, w.pos)
+    found = boundaries.first_words.match(w.text, w.pos)
     assert found is not None
     return found.end() - w.pos if found.end() < len(w.text) or w.eof else None
 
@@ -48,7 +48,7 @@ def first_words(w: Window) -> int | None:
 class Boundaries:
     """What ends a body, ready to be looked for. Made once for each format."""
 
-    def __init__(self, channels: Channels) -> None:
+    def __init__(self, channels: Channels, turn_ends: Sequence[str]) -> None:
         tokens = [*channels.tokens, *channels.body]
         every = [*tokens, *channels.end]
         self.tokens: Final = Literals(every)
@@ -58,7 +58,8 @@ class Boundaries:
         self.end: Final = frozenset(channels.end)
         to = re.escape(channels.recipient)
         # A header may begin with the recipient, before its first token.
-        name = rf"\s{to}[^\s<>]{{1,200}} ?"
+        word = rf"{to}[^\s<>]{{1,200}} ?"
+        name = rf"\s{word}"
         before = f"(?:{name})?" if to else ""
         begun = [cut_off(every)]
         if to:
@@ -68,13 +69,29 @@ class Boundaries:
             ]
         #: the recipient before a header's first token
         self.before: Final = re.compile(before)
+        #: what of the first header the prompt may have left to the model, before its first token
+        self.first_words: Final = re.compile((f"{word}|" if to else "") + r"[^\s<>]{0,200}")
         #: a boundary, or, as its second group, the beginning of one
         self.limit: Final = re.compile(
             f"(?:{before}(?:{any_of(tokens)})|{any_of(channels.end)})()|(?:{'|'.join(begun)})()"
         )
-        #: text that touches none
-        self.plain: Final = re.compile(_plain(every, channels.recipient)).fullmatch
+        #: for fast paths: text that touches none
+        self.plain: Final = re.compile(_plain([*every, *turn_ends], channels.recipient)).fullmatch
         self.recipient: Final = re.compile(rf"(?<!\S){to}([^\s<>]+)" if to else "(?!)")
+        self._thoughts: Final = [
+            (token, mark.removeprefix(token))
+            for mark in channels.thought
+            for token in channels.tokens
+            if mark.startswith(token)
+        ]
+
+    def begun_by_prompt(self, header: str) -> str:
+        """A message's first header, with the token that the prompt has written of it where that makes it
+        a thought's."""
+        begun = (
+            token for token, words in self._thoughts if header.removeprefix(words) in self.body
+        )
+        return next(begun, "") + header
 
 
 def _plain(tokens: Iterable[str], recipient: str) -> str:
@@ -137,7 +154,7 @@ class ChannelRun(Run):
         w = self.window
         while (space := w.space()) is None:
             yield
-        while (length := first_words(w)) is None:
+        while (length := first_words(w, self._boundaries)) is None:
             yield
         while (token := self._boundaries.starts.here(w, length)) is None:
             yield
@@ -145,7 +162,7 @@ class ChannelRun(Run):
         if length and token == self._boundaries.first and not is_for_somebody:
             token = ""  # the header begins there: what stands before it is text
         self.out.content(space[:-1] if is_for_somebody and space[-1:] == " " else space)
-        return (yield from self._header(length)) if token else ""
+        return self._boundaries.begun_by_prompt((yield from self._header(length))) if token else ""
 
     def _boundary(self) -> Step[str]:
         """At a boundary: read the header, or the token that ends a part."""
@@ -214,8 +231,8 @@ class ChannelRun(Run):
             return TEXT, ""  # no header, or half of one
         found = self._boundaries.recipient.search(header)
         if found is not None and found[1] not in channels.readers:
-            name = found[1].removeprefix(channels.prefix)
-            return (TEXT if self._is_built_in(name) else self._call), name
+            kind = TEXT if self._is_built_in(found[1]) else self._call
+            return kind, found[1].removeprefix(channels.prefix)
         if any(mark in header for mark in channels.call):
             return self._call, ""
         if any(mark in header for mark in channels.thought):
@@ -231,9 +248,11 @@ class ChannelRun(Run):
 
     def _body(self, kind: int, name: str) -> Step[None]:
         if kind == CALLS:
-            if self._channels.name_in_header:
+            named = self._channels.name_in_header
+            if named or (name and (yield from self._holds_arguments())):
+                named = True
                 yield from self._named_call(name)
-            yield from self._calls()
+            yield from self._calls("" if named else "open")
         elif kind == THOUGHT:
             self.out.begin_thoughts()
             yield from self._pass_on()
@@ -282,11 +301,22 @@ class ChannelRun(Run):
                 self.call_without_arguments(name)
         elif (yield from self.shape.read_arguments(self, name)) == NOTHING:
             self.release()
+        else:
+            yield from self._after()
 
-    def _calls(self) -> Step[None]:
+    def _holds_arguments(self) -> Step[bool]:
+        """Whether a body in which calls should stand has just the arguments of the one that the header
+        names, as JSON, or nothing."""
+        w = self.window
+        while w.space() is None:
+            yield
+        while (first := w.peek()) is None:
+            yield
+        return first in ("", "{")
+
+    def _calls(self, trigger: str) -> Step[None]:
         """A body in which calls stand; or what is left behind a call."""
         w = self.window
-        trigger = "" if self._channels.name_in_header else "open"
         while True:
             while w.space() is None:
                 yield
@@ -300,6 +330,13 @@ class ChannelRun(Run):
             else:
                 yield from self.read_block()
             trigger = ""
+
+    def _cut_off_closer(self) -> bool:
+        w, tokens = self.window, self._boundaries.tokens
+        left = len(w.text) - w.pos
+        if w.eof and left < tokens.longest and tokens.begun(w.text[w.pos :]):
+            return True  # the token that ends the part, or begins the next one
+        return left <= _LONGEST_CUT_OFF and super()._cut_off_closer()
 
     def _read_openers(self) -> Step[None]:
         yield from super()._read_openers()

@@ -159,7 +159,7 @@ class Nesting:
         place = (self.quote, self.at_key)
         fast_path = self._fast_paths.get(place)
         if fast_path is None:
-            fast_path = self.string_sink().fast_path(self._tokens.same[self.quote].fullmatch)
+            fast_path = self.string_sink().fast_path(self._tokens.plain(self.quote, False))
             self._fast_paths[place] = fast_path
         return fast_path
 

@@ -24,22 +24,25 @@ from .window import Step, Window
 class JsonStops:
     """What to stop at in JSON that stands between delimiters."""
 
-    def __init__(self, starts: Sequence[str], closes: Sequence[str]) -> None:
+    def __init__(
+        self, starts: Sequence[str], closes: Sequence[str], turn_ends: Sequence[str]
+    ) -> None:
         stops = [*starts, *closes]
         #: what to stop at between JSON tokens
         self.between: Final = first_of(stops, '"{}[]')
         #: what to stop at inside a JSON string
         self.inside: Final = first_of(closes, '"\\')
-        #: text between strings, and inside one, that nothing has to be looked at in
+        #: for fast paths: text between strings, and inside one, that nothing has to be looked at in
+        first = first_characters([*stops, *turn_ends], '"{}[]')
+        self.plain_between: Final = re.compile(f"[^{first}]+{POSSESSIVE}").fullmatch
+        text = text_without([*closes, *turn_ends], '"\\')
+        self.plain_inside: Final = re.compile(_with_escapes(text), re.DOTALL).fullmatch
+        #: … without any escape
+        self.plain_text: Final = re.compile(text).fullmatch
+        #: both in turn; its group is there if that ends inside a string, with the text
         first = first_characters(stops, '"{}[]')
         plain = f"[^{first}]"
-        self.plain_between: Final = re.compile(f"{plain}+{POSSESSIVE}")
-        text = text_without(closes, '"\\')
-        #: … without any escape
-        self.plain_text: Final = re.compile(text)
-        string = rf"{text}(?:\\.{text}){{0,{MOST_REPEATS}}}{POSSESSIVE}"
-        self.plain_inside: Final = re.compile(string, re.DOTALL)
-        #: both in turn; its group is there if that ends inside a string, with the text
+        string = _with_escapes(text_without(closes, '"\\'))
         strings = rf'(?:"{string}(?:"{plain}*{POSSESSIVE}|\Z())){{0,{MOST_REPEATS}}}'
         self._flat: Final = re.compile(f"{plain}*{POSSESSIVE}{strings}", re.DOTALL).match
         #: characters that mean something between strings and that no delimiter begins with
@@ -58,11 +61,21 @@ class JsonStops:
         return found.end(), found.lastindex is not None
 
 
+def _with_escapes(text: str) -> str:
+    """A pattern for text inside a string, with escapes in it."""
+    return rf"{text}(?:\\.{text}){{0,{MOST_REPEATS}}}{POSSESSIVE}"
+
+
 class Delimiters:
-    """Compiled once for each format. `levels` are the closers of each wrapper, outermost first."""
+    """Compiled once for each format. `levels` are the closers of each wrapper, outermost first.
+    `turn_ends` are no delimiters, but no fast path may take them."""
 
     def __init__(
-        self, opens: Iterable[str], levels: Sequence[Iterable[str]], heads: Iterable[str] = ()
+        self,
+        opens: Iterable[str],
+        levels: Sequence[Iterable[str]],
+        heads: Iterable[str] = (),
+        turn_ends: Sequence[str] = (),
     ) -> None:
         self.opens: Final = Literals(opens)
         self.starts: Final = Literals([*self.opens.spellings, *heads])
@@ -72,13 +85,14 @@ class Delimiters:
         self.level_of: Final = Levels([level.spellings for level in self.levels])
         begins = first_characters(self.closes.spellings)
         self._closer_begins: Final = re.compile(f"[{begins}]" if begins else "(?!)").search
+        self.turn_ends: Final = tuple(turn_ends)
         self._stops: JsonStops | None = None
 
     @property
     def stops(self) -> JsonStops:
         """What to stop at in JSON. It is compiled when JSON is first read: of many formats none is."""
         if self._stops is None:
-            self._stops = JsonStops(self.starts.spellings, self.closes.spellings)
+            self._stops = JsonStops(self.starts.spellings, self.closes.spellings, self.turn_ends)
         return self._stops
 
     def closer_in(self, w: Window, end: int, before: str = "") -> int | None:

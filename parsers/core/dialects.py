@@ -82,7 +82,7 @@ def patterns_of(dialect: Dialect, delimiters: Delimiters) -> Patterns:
         words,
         frozenset({"", "]", "}", *[stop[0] for stop in stops]}),
         re.compile(here_or_cut(stops)) if stops else None,
-        Tokens(dialect.quotes, dialect.raw, dialect.python, closes, stops),
+        Tokens(dialect.quotes, dialect.raw, dialect.python, closes, stops, delimiters.turn_ends),
         re.compile(rf"{before}(?:(?:{IN_NAME}{{1,64}}|{key})\s{{0,16}}:|[}})])"),
         re.compile(
             rf"{before}(?:{IN_NAME}{{1,64}}\s{{0,16}}|{begun}|{cut_off(dialect.quotes)})?\Z"

@@ -371,13 +371,14 @@ class Run(Prose):
         if block.fenced:
             while (fence := _FENCE.here(w)) is None:
                 yield
-            if fence:
+            if fence or (w.eof and _FENCE.begun(w.text[w.pos :])):  # the message may end in it
                 self.out.gap_is_markup()
-                w.take(w.pos + 3)
+                w.take(min(w.pos + 3, len(w.text)))
                 block.fenced = False
                 return True
         c = w.text[w.pos]
-        if c in shape.separators and not (block.bare and c in ",;"):
+        in_prose = block.bare and not self.in_part
+        if c in shape.separators and not (in_prose and c in ",;"):
             self.out.gap_is_markup()
             w.take(w.pos + 1)
             if c == "]":

@@ -3,7 +3,8 @@
 It is markup at the very end of a message and nowhere else, and whether that is the end nobody knows
 before the message is over. So what may be such a token, or the beginning of one, is kept back, with the
 white space behind it, until something else follows; then it is text like any other. This happens before
-anything is read: to whoever reads, the message ends before its token.
+anything is read: to whoever reads, the message ends before its token. Fast paths, which see a chunk
+first, take none in which a token may begin; while something is kept, there is no fast path.
 """
 
 from __future__ import annotations
@@ -23,8 +24,7 @@ class EndOfTurn:
 
     def __init__(self, tokens: Iterable[str]) -> None:
         self.tokens: Final = tuple(sorted(set(tokens), key=len, reverse=True))
-        self._whole: Matches | None = None  # compiled when a text may have one
-        self._begun: Matches | None = None
+        self._at_end: Matches | None = None  # compiled when a text may have one
         first = {token[0] for token in self.tokens}
         #: what every text has in it that a token begins in: the character that they all begin with, as a
         #: rule; "", which is in any text, where they have none in common
@@ -32,10 +32,10 @@ class EndOfTurn:
 
     def find(self, text: str) -> int:
         """Where a token begins that the text ends with, or the beginning of one; else its end."""
-        if self._whole is None or self._begun is None:
-            self._whole = re.compile(rf"(?:{any_of(self.tokens) or NEVER})\s*\Z").search
-            self._begun = re.compile(cut_off(self.tokens) or NEVER).search
-        found = self._whole(text) or self._begun(text)
+        if self._at_end is None:
+            whole = rf"(?:{any_of(self.tokens) or NEVER})\s*\Z"
+            self._at_end = re.compile(f"{whole}|{cut_off(self.tokens) or NEVER}").search
+        found = self._at_end(text)
         return found.start() if found else len(text)
 
 
@@ -46,7 +46,7 @@ class Tail:
 
     def __init__(self, tokens: EndOfTurn) -> None:
         self._tokens: Final = tokens
-        #: a chunk without this in it can be read at once while nothing is kept, as nearly all can
+        #: a chunk without this in it can be read at once while nothing is kept
         self.sign: Final = tokens.sign
         self.kept = ""  # what may be a token, and …
         self._space: list[str] = []  # … the white space that came behind it

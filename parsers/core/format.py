@@ -113,6 +113,7 @@ class Format:
             opens=[spelling for wrapper in self.wrappers for spelling in wrapper.open],
             levels=[*(wrapper.close for wrapper in self.wrappers), self.shape.closers],
             heads=self.shape.heads,
+            turn_ends=self.turn_ends.tokens,
         )
 
     @cached_property
@@ -121,7 +122,7 @@ class Format:
         from .channel_run import Boundaries  # it reads formats
 
         assert self.channels is not None
-        return Boundaries(self.channels)
+        return Boundaries(self.channels, self.turn_ends.tokens)
 
     @cached_property
     def reading(self) -> ShapeReader:
@@ -144,7 +145,8 @@ class Format:
     @cached_property
     def turn_ends(self) -> EndOfTurn:
         """What ends turns and nothing else: some formats end a part or a text with such a token."""
-        known = {*self.delimiters.closes.spellings, *(self.channels.end if self.channels else ())}
+        known = {closer for wrapper in self.wrappers for closer in wrapper.close}
+        known.update(self.shape.closers, self.channels.end if self.channels else ())
         known.update(self.text_wrapper.close if self.text_wrapper else ())
         return EndOfTurn(token for token in self.end_of_turn if token not in known)
 

@@ -98,10 +98,10 @@ def _read_brackets(w: Window, delimiters: Delimiters, sink: Sink) -> Step[bool]:
             return False
         else:
             if end == len(w.text) and scan.quoted:
-                in_string = in_string or sink.fast_path(delimiters.stops.plain_inside.fullmatch)
+                in_string = in_string or sink.fast_path(delimiters.stops.plain_inside)
                 w.wait_with(in_string)
             elif end == len(w.text):
-                plain = delimiters.stops.plain_between.fullmatch
+                plain = delimiters.stops.plain_between
                 between_strings = between_strings or sink.fast_path(plain)
                 w.wait_with(between_strings)
             yield
@@ -234,7 +234,7 @@ def _read_string(
         if found is None:
             if w.eof:
                 return False
-            fast_path = fast_path or sink.fast_path(delimiters.stops.plain_text.fullmatch)
+            fast_path = fast_path or sink.fast_path(delimiters.stops.plain_text)
             w.wait_with(fast_path)
             yield
         elif found.lastindex:

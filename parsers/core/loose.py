@@ -90,7 +90,7 @@ class LooseReader:
             elif w.eof:
                 return False
             else:
-                fast_path = fast_path or sink.fast_path(same.fullmatch)
+                fast_path = fast_path or sink.fast_path(tokens.plain(quote, raw))
                 w.wait_with(fast_path)
                 yield
 
@@ -128,8 +128,13 @@ class LooseReader:
 
     def word(self, ends: str, in_line: bool = False) -> Step[tuple[str, bool]]:
         """Read a bare word, up to one of `ends` outside brackets; and whether it was finished.
-        `in_line`: it ends with its line, too, and at a bracket that closes none of its own."""
+        `in_line`: it ends with its line, too, and at a bracket that closes none of its own. A quote that
+        the end of the message has cut off is no word, but read, too."""
         w = self.window
+        left = len(w.text) - w.pos
+        if w.eof and left < self.quotes.longest and self.quotes.begun(w.text[w.pos :]):
+            w.take(len(w.text))
+            return "", False
         pieces: list[str] = []
         depth = length = 0
         while True:

@@ -54,23 +54,27 @@ class EventParser:
 
     def feed(self, chunk: str) -> list[Event]:
         """Take the next chunk of the model's text; returns what it decides."""
-        tail, window = self._tail, self._window
-        if tail.kept or tail.sign in chunk:
-            if self._finished:
-                raise ToolwireError(_FINISHED)
-            chunk = tail.push(chunk)
-            if not chunk:
-                return []
-        if chunk and window.fast_path is not None:
-            events = window.fast_path(chunk)
+        fast_path = self._window.fast_path
+        if fast_path is not None and chunk:
+            events = fast_path(chunk)
             if events is not None:
                 return events
-        return self._read(chunk)
+        return self._feed(chunk)
 
-    def _read(self, chunk: str) -> list[Event]:
+    def _feed(self, chunk: str) -> list[Event]:
         """Where the fast path does not tell, or there is none."""
         if self._finished:
             raise ToolwireError(_FINISHED)
+        tail = self._tail
+        if not tail.kept and tail.sign not in chunk:
+            return self._read(chunk)
+        chunk = tail.push(chunk)
+        events = self._read(chunk) if chunk else []
+        if tail.kept:
+            self._window.fast_path = None  # the next chunk comes behind what is kept
+        return events
+
+    def _read(self, chunk: str) -> list[Event]:
         window = self._window
         window.fast_path = None
         if len(chunk) <= _LARGEST:

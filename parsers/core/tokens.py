@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from .literals import MOST_REPEATS, POSSESSIVE, any_of, cut_off, first_characters, text_without
+from .window import Matches
 from .words import KNOWN_WORD
 
 STRUCTURE: Final = frozenset("{[(}]),:")
@@ -36,6 +37,9 @@ class Tokens:
     """
 
     __slots__ = (
+        "_plain",
+        "_plain_text",
+        "_raw",
         "begun",
         "known",
         "match",
@@ -54,21 +58,25 @@ class Tokens:
         python: bool,
         closes: Sequence[str],
         stops: Sequence[str],
+        turn_ends: Sequence[str],
     ) -> None:
         """`raw`: the quotes of strings in which nothing is escaped. `python`: comments, sets,
         parentheses and strings in a row mean what they mean there. `closes` may cut off a string;
-        `stops`, which has them all, anything else."""
+        `stops`, which has them all, anything else. `turn_ends` are for slow paths only."""
         self.python = python
         first = {literal[0] for literal in stops}
         #: brackets, commas and colons that no delimiter begins with
         self.structure = STRUCTURE - first
         self.quotes = quotes
+        self._raw = raw
         self.known = 2 * len(quotes) + 1
         no_quote = f"(?![{first_characters(quotes)}])"
         #: what is best left in the window until it is decided: a quote, and a word that is short
         #: (a long one would be looked at too often)
         word = rf"{no_quote}[\w.+-]{{1,{_LONGEST_WAITING}}}\Z"
         self.begun = re.compile("|".join(filter(None, (word, cut_off(quotes))))).match
+        self._plain: dict[tuple[str, bool], Matches] = {}
+        self._plain_text = (*closes, *turn_ends)
         same = {quote: _same_in_json(quote, closes, quote not in raw) for quote in quotes}
         rest = {quote: f"({same[quote]})({re.escape(quote)})?" for quote in quotes}
         #: text inside a string that JSON writes just so, by the quote
@@ -89,6 +97,16 @@ class Tokens:
         if stops:
             token = f"(?!{here_or_cut(stops)})(?:{token})"
         self.match = re.compile(token).match
+
+    def plain(self, quote: str, raw: bool) -> Matches:
+        """For fast paths: text inside a string that nothing has to be looked at in. `raw`: nothing in it
+        is escaped."""
+        plain = self._plain.get((quote, raw))
+        if plain is None:
+            escapes = not raw and quote not in self._raw
+            plain = re.compile(_same_in_json(quote, self._plain_text, escapes)).fullmatch
+            self._plain[quote, raw] = plain
+        return plain
 
 
 def _begin(quote: str, quotes: Sequence[str]) -> str:

@@ -44,8 +44,9 @@ class Triggers:
     A match of `anywhere` has its kind in `kinds`, at its `lastindex`: an opener, a closer, a bare call
     at the start of a line, a marker of thoughts, or the beginning of any of these that the end of the
     text cuts off. A bare call begins where its match ends. `line_start` is for a place where a line has
-    begun already: its first group is a bare call, the second a beginning. `plain` matches text in which
-    none of these can begin, but perhaps at its very start: it does not know whether a line begins there.
+    begun already: its first group is a bare call, the second a beginning. `plain`, for fast paths,
+    matches text in which none of these can begin, nor the end of a turn, but perhaps at its very start:
+    it does not know whether a line begins there.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Triggers:
         self.kinds: Final = ("", *[kind for kind, _ in branches])
         self.line_start: Final = re.compile(rf"[{INDENT}]*(?:(?={bare})()|(?={cut or '(?!)'})())")
         stops = [*spellings, *shape.heads, *[spelling for _, spelling in markers]]
+        stops += delimiters.turn_ends
         ticks = "`" if markers or shape.in_fences else ""
         self.plain: Final = _plain(format, [*stops, *ticks, *starts_inline], cut_bare)
 

@@ -72,7 +72,5 @@ class Watch:
 
     def pass_on(self, chunk: str) -> list[Event] | None:
         """Feeds a chunk that decides nothing and is passed on as it is; any other is not read (None)."""
-        tail, window = self._parser._tail, self._parser._window
-        if not chunk or tail.kept or tail.sign in chunk or window.fast_path is None:
-            return None
-        return window.fast_path(chunk)
+        fast_path = self._parser._window.fast_path
+        return fast_path(chunk) if chunk and fast_path is not None else None

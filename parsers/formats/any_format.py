@@ -98,7 +98,11 @@ class AnyCalls(Shape):
 def any_format(formats: Iterable[Format]) -> Format:
     """The format that reads all of these that are marked."""
     formats = tuple(formats)
-    marked, families = marked_formats(formats), channel_families(formats)
+    families = channel_families(formats)
+    parts = {end for format in formats if format.channels for end in format.channels.end}
+    ends = [token for format in formats for token in format.turn_ends.tokens if is_special(token)]
+    turn_ends = tuple(token for token in _once(ends) if token not in parts)
+    marked = tuple(replace(each, end_of_turn=turn_ends) for each in marked_formats(formats))
     inline = [head for format in marked if format.inline for head in format.shape.heads]
     opens = [
         *[spelling for format in marked for spelling in format.delimiters.opens.spellings],
@@ -107,8 +111,6 @@ def any_format(formats: Iterable[Format]) -> Format:
     headers = [token for members in families for format in members for token in _tokens(format)]
     closes = [closer for format in marked for closer in format.delimiters.closes.spellings]
     texts = [format.text_wrapper for format in marked if format.text_wrapper]
-    parts = {end for format in formats if format.channels for end in format.channels.end}
-    ends = [token for format in formats for token in format.turn_ends.tokens if is_special(token)]
     return Format(
         name=NAME,
         shape=AnyCalls(marked, families),
@@ -121,7 +123,7 @@ def any_format(formats: Iterable[Format]) -> Format:
             _once(*[wrapper.open for wrapper in texts]),
             _once(*[wrapper.close for wrapper in texts]),
         ),
-        end_of_turn=tuple(token for token in _once(ends) if token not in parts),
+        end_of_turn=turn_ends,
     )
 
 

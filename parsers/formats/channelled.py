@@ -13,7 +13,7 @@ _HARMONY = Channels(
     tokens=("<|start|>", "<|channel|>", "<|constrain|>"),
     body=("<|message|>",),
     end=("<|end|>", "<|call|>", "<|return|>"),
-    thought=("<|channel|>analysis",),
+    thought=("<|channel|>analysis", "<|channel|> analysis"),
     recipient="to=",
     readers=("user", "assistant", "all"),
     prefix="functions.",

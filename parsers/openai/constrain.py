@@ -10,6 +10,7 @@ from ..core.shape import NotExpressible, Piece
 from ..formats import get_format
 from ..formats.grammar import forced, triggered
 from ..schema.definitions import Tools
+from ..schema.tools import read_tools
 from .request import Request, read_parts
 
 #: What forced calls are written in where the model's own format can't express a tool's arguments.
@@ -41,6 +42,9 @@ def constrain(
     of `strict` tools (of all tools with `every_schema`); that needs a marker which says that a call
     begins, so formats without one leave the model free.
     """
+    read_tools(
+        tools
+    )  # says what is wrong with them: a server has done that when a request gets here
     request = read_parts(tools, tool_choice, parallel=parallel)
     return constrain_request(format, request, every_schema=every_schema)
 

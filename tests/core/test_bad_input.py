@@ -48,6 +48,8 @@ def test_an_unknown_format() -> None:
 def test_malformed_tools(tools: Any, sentence: str) -> None:
     with pytest.raises(ToolwireError, match=sentence):
         Parser("hermes", tools)
+    with pytest.raises(ToolwireError, match=sentence):
+        toolwire.constrain("hermes", tools, "required")
 
 
 def nested(levels: int) -> dict[str, Any]:

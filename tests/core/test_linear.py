@@ -17,6 +17,8 @@ from .thinking import MARKED, calls_end_thoughts, closers, openers, style_in
 LINE = 'The "area" of a <b> & of an [a](b), in {m}: 1.\n'
 #: `call_text` keeps the calls that it has seen, to know a repeat.
 KEEPS_CALLS = {"call_text"}
+#: A count beyond 256 is an object of its own in Python, and may get another digit.
+A_NUMBER = 32
 
 
 def cut(text: str) -> list[str]:
@@ -46,11 +48,12 @@ def prose(format: str, lines: int) -> str:
 def test_a_delta_costs_the_same_however_much_came_before(
     format: str, write: Callable[[str, int], str]
 ) -> None:
-    work(format, write(format, 1))  # what is made once and kept for all: patterns, tables
+    # What is made once and kept for all, patterns and tables: of lines that are cut at every place.
+    work(format, write(format, 4))
     short, long = work(format, write(format, 8)), work(format, write(format, 24))
     assert long.steps <= short.steps
     if not (write is call and format in KEEPS_CALLS):
-        assert long.held <= short.held + 16  # a number may have got another digit
+        assert long.held <= short.held + A_NUMBER
     assert (short.waits, long.waits) == (0, 0)
 
 
@@ -68,7 +71,7 @@ def test_nor_do_thoughts(format: str) -> None:
     work(format, text(1), reasoning=True)
     short, long = (work(format, text(lines), reasoning=True) for lines in (4, 12))
     assert long.steps <= short.steps
-    assert long.held <= short.held + 16
+    assert long.held <= short.held + A_NUMBER
     assert (short.waits, long.waits) == (0, 0)
 
 
@@ -95,14 +98,16 @@ class Loops(Parser):
 
 
 class Waits(Parser):
-    """Sleeps at one delta of a text."""
+    """Sleeps at one delta of a text. More than once: a thread that is pushed off its processor just
+    before it would have slept finds that its time is up, and has not waited."""
 
     deltas = 0
 
     def feed(self, chunk: str) -> Any:
         self.deltas += 1
         if self.deltas == 5:
-            time.sleep(0.001)
+            for _ in range(10):
+                time.sleep(0.001)
         return super().feed(chunk)
 
 

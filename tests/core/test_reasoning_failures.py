@@ -265,3 +265,17 @@ def test_where_thoughts_begin(
 )
 def test_what_is_a_header_and_what_is_text(text: str, content: str | None) -> None:
     assert whole_summary(check_all_splits("harmony", text)) == (None, content, [])
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("harmony", "analysis<|message|>Hm.<|end|>"),  # the prompt ended in <|channel|>
+        ("harmony", "<|channel|> analysis<|message|> Hm.<|end|>"),  # some models put a blank there
+        ("harmony", "<|start|> assistant<|channel|> analysis<|message|> Hm.<|end|>"),
+        ("muse_glimmer", " to=self <|message|>Hm.<|eom|>"),
+        ("muse_glimmer", "<|start|>assistant to=self <|message|>Hm.<|eom|>"),
+    ],
+)
+def test_odd_headers_of_thoughts(format: str, text: str) -> None:
+    assert whole_summary(check_all_splits(format, text)) == ("Hm.", None, [])

@@ -157,6 +157,18 @@ def test_unfinished_stays_unfinished(format: str) -> None:
 
 
 @every_format
+def test_a_call_that_is_cut_leaves_no_text(format: str) -> None:
+    """Rule 8: wherever the message ends in a call, what has come of its markup is no content."""
+    arguments = {"path": "a", "content": "b\nc"}
+    text = WRITERS[format]([("write_file", arguments)])
+    for end in range(1, len(text) + 1):
+        reasoning, content, calls = whole_summary(events_of(format, [text[:end]]))
+        assert reasoning is None
+        assert [name for name, _, _ in calls] in ([], ["write_file"])
+        assert not (calls and content), text[:end]
+
+
+@every_format
 def test_early_and_fine_grained(format: str) -> None:
     """Rule 3: a string streams as it comes; at most a delimiter's length is held back."""
     value = "word " * 40 + "end"

@@ -8,6 +8,7 @@ is expected was taken from docs/rules.md and not from what any parser gives.
 from __future__ import annotations
 
 from .case import Case
+from .channelled import CHANNELLED
 from .elements import TREES
 from .json_bodies import JSON_BODIES
 from .named import NAMED
@@ -16,4 +17,4 @@ from .tags import TAGS
 
 __all__ = ["CASES", "Case"]
 
-CASES = [*JSON_BODIES, *NAMED, *TAGS, *TREES, *PYTHON_LIKE]
+CASES = [*JSON_BODIES, *NAMED, *TAGS, *TREES, *PYTHON_LIKE, *CHANNELLED]

@@ -69,6 +69,10 @@ TAGS = [
          'Yes.\n\n<｜DSML｜tool_calls>\n<｜DSML｜invoke name="stop">\n</｜DSML｜invoke>\n'
          "</｜DSML｜tool_calls>",
          STOP, content="Yes."),
+    case("deepseek_v4", "cut in the next parameter's tag",
+         '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="note">\n'
+         '<｜DSML｜parameter name="text" string="true">a</｜DSML｜parameter>\n<｜DSML｜',
+         cut("note", '{"text": "a"')),
     case("deepseek_v4", "its closer in mid-line, then cut",
          '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="note">\n'
          '<｜DSML｜parameter name="text" string="true">write </｜DSML｜invoke> here, and',

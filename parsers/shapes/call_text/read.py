@@ -56,6 +56,7 @@ class TextRun(Run):
         self._repeats = Repeats()
         self._earlier = self._repeats  # those before a trial
         self._marked = context.style is not None
+        self._end_sign = context.format.turn_ends.sign
         self._before = ""  # the character before the window
         self._code = 0  # backticks that opened the inline code at hand
         self._fence = 0  # backticks that opened the fenced block at hand
@@ -144,7 +145,9 @@ class TextRun(Run):
         """The fast path in prose: text without a call's parenthesis or a backtick that does not end in
         what may become a name."""
         found = _PLAIN_PROSE(chunk)
-        if found is None or (self._marked and not self.thoughts.triggers.plain(chunk)):
+        if found is None or self._end_sign in chunk:
+            return None
+        if self._marked and not self.thoughts.triggers.plain(chunk):
             return None
         word, before = found[1], self._before
         if word and word.isascii() and before <= "\x7f":  # as nearly always

@@ -16,7 +16,7 @@ import re
 from typing import Final
 
 from ...core.driver import Run
-from ...core.literals import POSSESSIVE, any_of, first_characters, first_of
+from ...core.literals import any_of, first_of, text_without
 from ...core.window import Matches, Step, Window
 from .frames import Frames
 from .markup import CALL_BEGINS, CALL_ENDS, CLOSING, CUT_OPENING, OPENING, TEXT, Mark, Markup
@@ -173,8 +173,8 @@ class Plan:
         another = rf"(?:{any_of(own)})\s*(?:{any_of(run.delimiters.starts.spellings)})"
         self.row: re.Pattern[str] = re.compile(f"{every}|{another}")
         tags = [*markup.spellings, *self.levels]
-        #: what to stop at in a text, or its beginning; text in which nothing has to be looked at
+        #: what to stop at in a text, or its beginning
         self.stops: re.Pattern[str] = first_of(tags)
-        self.plain: Matches = re.compile(
-            rf"[^{first_characters(tags)}]+{POSSESSIVE}(?<![\r\n])"
-        ).fullmatch
+        #: for fast paths: text in which nothing has to be looked at
+        text = text_without([*tags, *run.delimiters.turn_ends])
+        self.plain: Matches = re.compile(rf"{text}(?<![\r\n])").fullmatch

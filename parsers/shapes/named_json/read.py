@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ...core.driver import Run
 from ...core.jsontext import VALUE_START, read_arguments
@@ -25,6 +25,9 @@ from ..json_calls.read import JsonCallsReader
 
 if TYPE_CHECKING:
     from . import NamedJson
+
+#: What says that there are none.
+_NO_ARGUMENTS: Final = Literals(["null", '""'])
 
 
 class NamedJsonReader(ShapeReader):
@@ -85,12 +88,22 @@ class NamedJsonReader(ShapeReader):
         return (yield from self._arguments(run, name, id, separated))
 
     def read_arguments(self, run: Run, name: str) -> Step[Outcome]:
-        """Whatever stands in the part is the arguments: JSON, or text as it is."""
+        """Whatever stands in the part is the arguments: JSON, also in a code fence, or text as it is."""
         w = run.window
-        run.start_call(name)
-        if w.peek() == "{":
+        mark = w.mark()
+        first = yield from run.first_character()
+        while first == '"' and w.has(2) is None:
+            yield
+        if first == "{" or w.text.startswith('"{', w.pos):
+            run.start_call(name)
             run.out.end_call((yield from read_arguments(w, run.delimiters, run.out)))
             return CALL
+        if (yield from self._skip(w, _NO_ARGUMENTS)) and w.peek() == "":
+            run.call_without_arguments(name)
+            return CALL
+        begun = w.held_since(mark)
+        run.start_call(name)
+        run.out.write(begun)
         while True:
             run.out.write(w.take(len(w.text)))
             if w.eof:
@@ -105,6 +118,10 @@ class NamedJsonReader(ShapeReader):
         first = yield from run.first_character()
         if first is None:
             return NOTHING
+        if first == "`":  # the fence may have nothing in it
+            yield from run.end_fence()
+            while w.space() is None:
+                yield
         while (closer := run.closer()) is None:
             yield
         if closer:

@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING, Final
 
 from ...core.driver import Run
 from ...core.literals import (
-    POSSESSIVE,
     Levels,
     Literals,
     any_of,
     beginning,
     cut_off,
-    first_characters,
     first_of,
     pattern_of,
+    text_without,
 )
 from ...core.object_builder import ObjectBuilder, Value, WholeValue, unfinished_json, value_of
 from ...core.window import FastPath, Matches, Step
@@ -251,7 +250,7 @@ class Parameters:
                 level = max(level, this)
                 outer.append(piece if this else "")
             else:
-                if (yield from self._chain_ends(closers)):
+                if (yield from self._chain_ends(closers, behind_value=level == 0)):
                     break
                 piece = (yield from self._foreign_closer()) if closed else ""
                 if not piece:
@@ -270,15 +269,18 @@ class Parameters:
         w.unread("".join(outer))
         return True
 
-    def _chain_ends(self, closers: Literals) -> Step[bool]:
+    def _chain_ends(self, closers: Literals, behind_value: bool) -> Step[bool]:
         """Behind a closer that none of `closers` follows: whether the message ends or another call is
-        opened, even if the end of the message cuts that off."""
+        opened, even if the end of the message cuts that off. Right behind a value, what may be the
+        beginning of the next parameter is that, unless it may be the call's end, too."""
         w, starts = self.window, self.run.delimiters.starts
         while (opener := starts.here(w)) is None:
             yield
         if opener or w.pos == len(w.text):
             return True
         rest = w.text[w.pos :] if w.eof else ""
+        if behind_value and self.tag.begin.begun(rest) and not self.plan.above[1].begun(rest):
+            return False
         return closers.begun(rest) or starts.begun(rest)
 
     def _foreign_closer(self) -> Step[str]:
@@ -334,7 +336,11 @@ class Plan:
     __slots__ = ("above", "closer", "level_of", "plain", "row", "stops", "whole_row")
 
     def __init__(
-        self, row: Sequence[Iterable[str]], begins: Sequence[str], within_line: bool
+        self,
+        row: Sequence[Iterable[str]],
+        begins: Sequence[str],
+        within_line: bool,
+        turn_ends: Sequence[str],
     ) -> None:
         """`begins` are the beginnings of a parameter's opening tag; `within_line`: it is told from text
         also in the middle of a line."""
@@ -348,15 +354,15 @@ class Plan:
         self.closer = re.compile(rf"({any_of(row[0])})\s*").match
         #: a closer of each kind
         self.whole_row = re.compile(r"\s*".join(f"(?:{any_of(close)})" for close in row)).match
-        #: what to stop at in a value; text in which nothing has to be looked at
+        #: what to stop at in a value
         self.stops = _stops(above[0], begins, within_line).search
-        self.plain: Matches = _plain([*above[0], *begins]).fullmatch
+        #: for fast paths: text in which nothing has to be looked at
+        self.plain: Matches = _plain([*above[0], *begins, *turn_ends]).fullmatch
 
 
 def _plain(tags: list[str]) -> re.Pattern[str]:
     """Without the beginning of a tag, and without a newline at its end, which may be a tag's."""
-    first = first_characters(tags)
-    return re.compile(rf"[^{first}]+{POSSESSIVE}(?<![\r\n])")
+    return re.compile(rf"{text_without(tags)}(?<![\r\n])")
 
 
 def _stops(closers: list[str], begins: Sequence[str], within_line: bool) -> re.Pattern[str]:

@@ -53,7 +53,10 @@ class TagsReader(ShapeReader):
         if plan is None:
             row = [close for close in (*self._closers, *run.closers_around()) if close]
             plan = self._plans[run.opened] = Plan(
-                row, self.parameter.begin.spellings, self.parameter.has_key_tags
+                row,
+                self.parameter.begin.spellings,
+                self.parameter.has_key_tags,
+                run.delimiters.turn_ends,
             )
         return plan
 
