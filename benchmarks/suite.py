@@ -22,11 +22,14 @@ import render
 import workers
 from workloads import ROOT
 
-PARTS = ("start", "tools", "parsers", "correctness", "neighbours", "serve", "batch", "gateway")
+PARTS = (
+    "start", "tools", "cache", "parsers", "correctness", "neighbours", "serve", "batch", "gateway",
+)  # fmt: skip
 #: The engines whose environments a part needs.
 ENGINES = {
     "start": ("vllm",),
     "tools": (),
+    "cache": ("vllm", "sglang"),
     "parsers": ("vllm", "sglang"),
     "correctness": ("vllm", "sglang"),
     "neighbours": ("vllm",),

@@ -18,10 +18,22 @@ from ..core.samples import Call
 from ..errors import ToolwireError
 from ..formats.tools_for import tools_for
 from ..openai.message import collect
+from .cache_cost import cache_costs, can_be_asked
 from .detect import CHANGES_LISTS, Detection, detect, manner_of, results_problem
 from .files import ModelFiles
 from .frames import frame_by_tokens, template_for
-from .probes import CALLS, THINK, WORD_CALLS, Manner, Markers, Render, shown_turn
+from .model_turns import TemplateModel
+from .probes import (
+    CALLS,
+    THINK,
+    WORD_CALLS,
+    Manner,
+    Markers,
+    Render,
+    remembering,
+    shown_turn,
+    taking_tools,
+)
 from .propose import read_back
 from .reasoning import THOUGHT, ShownReasoning
 from .releases import SGLANG, VLLM, Releases
@@ -92,6 +104,7 @@ def check_model(
     problem = results_problem(render, manner)
     says = f"{problem} Use another template." if problem else "The template shows them."
     yield Check("results", not problem, says)
+    yield from _next_turn(render, spec, found.reasoning)
 
 
 def check_installation() -> Iterator[Check]:
@@ -210,6 +223,16 @@ def _round_trip(
             "may mislead the model: use another template if clients need them.",
         )
     return Check(title, True, "The calls come back as they were.")
+
+
+def _next_turn(render: Render, spec: Format, reasoning: ShownReasoning) -> Iterator[Check]:
+    """What the template does to a server's prefix cache. It costs time, but nothing is wrong."""
+    asked, _ = taking_tools(remembering(render))
+    model = TemplateModel.of(asked, spec, reasoning)
+    costs = cache_costs(model)
+    kept = ["The next turn's prompt goes on from all that the model has read and written."]
+    if costs or can_be_asked(model):
+        yield Check("prefix cache", True, " ".join(costs or kept))
 
 
 # -- thoughts -------------------------------------------------------------------------------------

@@ -354,10 +354,11 @@ def _shared(before: str, shown: str) -> int:
 
 
 def _last_place(shown: str, calls: Sequence[Call], start: int) -> int | None:
-    """Where the last plain value of the calls stands, if all names and such values do."""
+    """Where the last plain value of the calls stands, if there is one, and all names and such values
+    are there."""
     turn = shown[start : _result_place(shown, start)]
     texts = [str(v) for _, arguments in calls for v in arguments.values() if _is_plain(v)]
-    if not all(word in turn for word in (*(name for name, _ in calls), *texts)):
+    if not texts or not all(word in turn for word in (*(name for name, _ in calls), *texts)):
         return None
     return start + turn.rfind(texts[-1])
 

@@ -61,13 +61,18 @@ def find_reasoning(render: Render) -> ShownReasoning:
     asked = _Asked(remembering(render))
     switch = next(filter(None, (_switch(asked, name) for name in _SWITCHES)), None)
     markers = _shown(asked) or _taken_out(asked) or _prompted(asked) or _told(asked, switch)
-    opened = markers is not None and _is_open(asked.prompt({}) or "", markers)
+    opened = markers is not None and is_open(asked.prompt({}) or "", markers)
     if switch is None:
         return ShownReasoning(markers, opened)
     off = {switch.name: switch.off}
     return ShownReasoning(
         markers, opened, switch.name, switch.off, asked.prompt({}) == asked.prompt(off)
     )
+
+
+def switched_on(switch: str) -> dict[str, Any]:
+    """What a request sets to turn thinking on."""
+    return {switch: _SWITCHES[switch][0][0]}
 
 
 # -- asking ---------------------------------------------------------------------------------------
@@ -312,7 +317,7 @@ def _switch(asked: _Asked, name: str) -> _Switch | None:
     return None
 
 
-def _is_open(prompt: str, markers: tuple[str, str]) -> bool:
+def is_open(prompt: str, markers: tuple[str, str]) -> bool:
     """Whether a prompt ends in an open block."""
     opener, closer = markers
     _, found, inside = prompt.rpartition(opener)

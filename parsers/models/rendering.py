@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from jinja2 import Template, nodes
@@ -64,7 +65,7 @@ class TemplateRenderer:
     def __init__(self, text: str, special: Mapping[str, str] | None) -> None:
         self._text = text
         self._variables = {"add_generation_prompt": False, **TOKENS, **(special or {})}
-        self._template = _compiled(text, chat_environment())
+        self._template = _compiled(text, own_lists=False)
         #: whether it was seen to do with lists what vLLM and SGLang refuse
         self.changes_lists = False
 
@@ -80,7 +81,7 @@ class TemplateRenderer:
                 try:
                     return _bounded(self._template.generate(values))
                 except SecurityError:
-                    self._template = _compiled(self._text, chat_environment(_OwnLists))
+                    self._template = _compiled(self._text, own_lists=True)
                     self.changes_lists = True
             given = {"messages": _Given(messages), "tools": tools and _Given(tools)}
             return _bounded(self._template.generate(copy.deepcopy({**values, **given})))
@@ -93,10 +94,12 @@ def template_renderer(text: str, special: Mapping[str, str] | None = None) -> Te
     return TemplateRenderer(text, special)
 
 
-def _compiled(text: str, base: ImmutableSandboxedEnvironment) -> Template:
-    environment = base.overlay(extensions=[_Generation])
+@lru_cache(maxsize=32)  # as tokenizers do: it takes long, and many ask for the same template
+def _compiled(text: str, own_lists: bool) -> Template:
+    sandbox = _OwnLists if own_lists else ImmutableSandboxedEnvironment
+    environment = chat_environment(sandbox).overlay(extensions=[_Generation])
     environment.globals = {**environment.globals, "strftime_now": _TODAY.strftime}
-    tojson = _lists_to_json(environment.filters["tojson"], isinstance(environment, _OwnLists))
+    tojson = _lists_to_json(environment.filters["tojson"], own_lists)
     environment.filters = {**environment.filters, "tojson": tojson}
     try:
         return environment.from_string(text)

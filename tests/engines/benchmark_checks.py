@@ -71,3 +71,34 @@ def check_correctness(engine: str, folder: Path) -> None:
     # The engine's own parser is really asked: it is known to fail on some of these.
     assert any(row["theirs"]["right"] is False for row in found["rows"])
     assert any(row["theirs"]["right"] for row in found["rows"])
+
+
+def check_cache(engine: str, folder: Path) -> None:
+    """The engine's own parsers are asked for whole texts, with thoughts and without."""
+    parameters = {"type": "object", "properties": {"city": {"type": "string"}}}
+    function = {"name": "get_weather", "parameters": parameters}
+    call = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
+    turn = {
+        "template": "one",
+        "format": "hermes",
+        "tools": [{"type": "function", "function": function}],
+        "text": f"Let me see.\n{call}",
+        "thought": "",
+        "in_thought": False,
+        "prompt": "Weather?",
+        "variables": {},
+    }
+    thoughtful = {"text": f"<think>\nHm.\n</think>\n\n{call}", "thought": "Hm."}
+    turns = [turn, {**turn, **thoughtful}, {**turn, "format": "call_text"}]
+    file = folder / "turns.json"
+    file.write_text(json.dumps(turns), encoding="utf-8")
+    found = run("cache_worker.py", engine, folder, "--turns", str(file))
+    plain, thinking, nobody = found["messages"]
+    assert nobody is None  # the engine has no parser for that
+    for message in (plain, thinking):
+        (made,) = message["tool_calls"]
+        assert made["function"]["name"] == "get_weather"
+        assert json.loads(made["function"]["arguments"]) == {"city": "Oslo"}
+    assert plain["content"].strip() == "Let me see."
+    assert thinking["reasoning_content"].strip() == "Hm."
+    assert found["reasoning"]["one"]

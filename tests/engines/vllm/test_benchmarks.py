@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmark_checks import check_correctness, check_parsers, check_thoughts
+from benchmark_checks import check_cache, check_correctness, check_parsers, check_thoughts
 
 
 def test_what_parsers_cost(tmp_path: Path) -> None:
@@ -17,3 +17,7 @@ def test_what_thoughts_cost(tmp_path: Path) -> None:
 
 def test_whose_calls_depend_on_the_cuts(tmp_path: Path) -> None:
     check_correctness("vllm", tmp_path)
+
+
+def test_what_the_next_prompt_keeps(tmp_path: Path) -> None:
+    check_cache("vllm", tmp_path)
