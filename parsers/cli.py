@@ -49,6 +49,9 @@ COMMANDS = {
 #: it is. To read arguments, typer loads pydantic, and that takes longer than all the rest.
 AT_ONCE = frozenset({"formats"})
 
+#: Whose `--reasoning` may stand alone, and then means the format's own style.
+STYLED = frozenset({"parse", "batch"})
+
 #: The shell's code for a command that Ctrl-C ended.
 STOPPED = 130
 
@@ -108,11 +111,11 @@ def _command(arguments: Sequence[str]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point: runs a command and gives its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if "--reasoning" in given:
+    asked = _command(given)
+    if asked in STYLED and "--reasoning" in given:
         from .commands.parse import name_own_style
 
         given = list(name_own_style(given))
-    asked = _command(given)
     try:
         if given == [asked] and asked in AT_ONCE:
             _load_user_formats()

@@ -1,4 +1,6 @@
-"""The debug routes: a page, and what it shows. Both are off unless there is a key.
+"""The debug routes: a page, and what it shows. All are off unless there is a key.
+
+The page gives an exchange back to have its text read (`traced`): whichever worker has it, any can.
 
 Who guesses keys is slowed down: after a number of wrong ones an address gets no answer for a while,
 whatever it says. Wrong keys are counted, and logged without the key.
@@ -15,16 +17,30 @@ from collections.abc import Callable
 from importlib import resources
 from urllib.parse import parse_qs
 
+from anyio import Lock, to_thread
+
+from ..errors import ToolwireError
 from ..openai.problems import failure
 from ..view.page import HEADERS, assemble
 from . import metrics
-from .asgi import Scope, Send, send_bytes, send_json
-from .capture import Captures
+from .asgi import ClientGone, Receive, Refused, Scope, Send, read_body, send_bytes, send_json
+from .budget import Budget
+from .capture import MAX_EXCHANGE, Captures
 from .settings import Settings
+from .traced import trace_exchange
 
 DEBUG_ROUTE = "/proxy/debug/tool-calls"
 DEBUG_PAGE = "/proxy/debug"
+DEBUG_TRACE = "/proxy/debug/trace"
+#: Each route, and how it is asked.
+DEBUG_ROUTES = {
+    DEBUG_ROUTE: ("GET", "HEAD"),
+    DEBUG_PAGE: ("GET", "HEAD"),
+    DEBUG_TRACE: ("POST",),
+}
 MAX_LIMIT = 10_000
+#: An exchange as JSON: a byte of it may take six.
+_LARGEST_QUESTION = 6 * MAX_EXCHANGE + 1024 * 1024
 
 #: So many wrong keys of one address in so many seconds, and so many addresses that are remembered.
 WRONG_KEYS, SECONDS, _ADDRESSES = 20, 60.0, 10_000
@@ -59,19 +75,26 @@ class WrongKeys:
 class DebugRoutes:
     """Answers requests for them."""
 
-    def __init__(self, settings: Settings, capture: Captures | None) -> None:
+    def __init__(self, settings: Settings, capture: Captures | None, budget: Budget) -> None:
         self._key = (settings.admin_key or "").encode()
         self._capture = capture
         self._wrong = WrongKeys()
+        self._budget = budget
+        self._reasoning = settings.reasoning
+        self._tracing = Lock()  # one at a time: answers to clients must not wait for it
 
-    async def __call__(self, scope: Scope, path: str, send: Send) -> None:
-        if self._capture is None or scope["method"] not in ("GET", "HEAD"):
+    async def __call__(self, scope: Scope, receive: Receive, path: str, send: Send) -> None:
+        if self._capture is None or scope["method"] not in DEBUG_ROUTES[path]:
             await send_json(send, 404, failure("There is nothing here", "not_found"))
         elif path == DEBUG_PAGE:
             html = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
             headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
             await send_bytes(send, 200, assemble(html), b"text/html; charset=utf-8", headers)
-        elif await self._is_admin(scope, send):
+        elif not await self._is_admin(scope, send):
+            return
+        elif path == DEBUG_TRACE:
+            await self._trace(scope, receive, send)
+        else:
             query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
             limit = query.get("limit", ["50"])[0]
             count = min(int(limit), MAX_LIMIT) if limit.isdecimal() and len(limit) < 9 else 50
@@ -89,6 +112,21 @@ class DebugRoutes:
             return
         told = {"items": items, "count": len(items), "whose": capture.whose}
         await send_json(send, 200, told)
+
+    async def _trace(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            with self._budget.account() as account:
+                body = await read_body(scope, receive, _LARGEST_QUESTION, account)
+                async with self._tracing:
+                    told = await to_thread.run_sync(trace_exchange, body, self._reasoning)
+        except Refused as refused:
+            await send_json(send, refused.status, refused.body, refused.headers)
+        except ToolwireError as error:
+            await send_json(send, 400, failure(str(error), "invalid_exchange"))
+        except ClientGone:
+            return
+        else:
+            await send_json(send, 200, told)
 
     async def _is_admin(self, scope: Scope, send: Send) -> bool:
         """Whether the key is right; if not, the answer is sent."""

@@ -32,7 +32,7 @@ from .asgi import (
 from .budget import Account, Budget
 from .by_model import Models
 from .capture import Captures, captures
-from .debug import DEBUG_PAGE, DEBUG_ROUTE, DebugRoutes
+from .debug import DEBUG_ROUTES, DebugRoutes
 from .exchange import Plan, Refusal, asked_again, plan, with_tools_in_prompt
 from .messages_errors import as_messages_error
 from .messages_route import MESSAGES, NATIVE, TRANSLATED, MessagesRoute, chat_scope
@@ -84,7 +84,7 @@ class ToolCallMiddleware:
         if self.settings.admin_key:
             kept = (self.settings.debug_max, self.settings.debug_bytes)
             self.capture = captures(self.settings.capture, *kept)
-        self._debug = DebugRoutes(self.settings, self.capture)
+        self._debug = DebugRoutes(self.settings, self.capture, self.budget)
 
     async def close(self) -> None:
         """No more requests will come."""
@@ -96,8 +96,8 @@ class ToolCallMiddleware:
             await self.app(scope, receive, send)
             return
         path = str(scope["path"]).removeprefix(scope.get("root_path", ""))
-        if path in (DEBUG_ROUTE, DEBUG_PAGE):
-            await self._debug(scope, path, send)
+        if path in DEBUG_ROUTES:
+            await self._debug(scope, receive, path, send)
         elif scope["method"] == "POST" and path in ROUTES:
             await self._exchange(scope, receive, send, path)
         elif path.startswith("/v1/"):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from codecs import BOM_UTF8
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..openai import exact_json
@@ -171,3 +172,12 @@ def _data(raw: bytes) -> bytes | None:
         if line.startswith(b"data:"):
             lines.append(line[6:] if line.startswith(b"data: ") else line[5:])
     return b"\n".join(lines) if lines else None
+
+
+def stream_objects(sent: bytes) -> Iterator[dict[str, Any]]:
+    """The JSON objects of a whole stream."""
+    splitter = EventSplitter(len(sent) + 1)
+    for event in [*splitter.feed(sent), *splitter.finish()]:
+        chunk = event.load()
+        if chunk is not None:
+            yield chunk

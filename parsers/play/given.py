@@ -11,12 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ToolwireError
-from ..gateway.messages_route import MESSAGES
-from ..gateway.sse import load_object
+from ..gateway.model_text import pieces_of
 from ..models.files import ModelFiles, read_model
-from ..replay.client_result import stream_objects
-from ..replay.exchanges import api_of, read_exchange
-from ..replay.splittable import texts_of
+from ..replay.exchanges import read_exchange
 
 Json = dict[str, Any]
 #: From a text to where its tokens end.
@@ -51,7 +48,7 @@ def read_given(capture: Path | None, model: Path | None, template: Path | None) 
 
 def _exchange(path: Path) -> Json:
     exchange = read_exchange(path)
-    pieces = list(_pieces(exchange))
+    pieces = pieces_of(exchange["stage"], exchange["raw"])
     if not any(pieces):
         raise ToolwireError(
             f"{path} has no text in it that calls could be read from: the server had found them already"
@@ -67,33 +64,6 @@ def _exchange(path: Path) -> Json:
         "tools": exchange.get("tools") or [],
         "name": path.name,
     }
-
-
-def _pieces(exchange: Json) -> Sequence[str]:
-    """The model's text in a captured answer, in the pieces in which it came."""
-    raw = "".join(exchange["raw"]).encode(errors="replace")
-    if exchange["stage"] == "whole":
-        return texts_of(load_object(raw) or {})[:1]
-    api = api_of(exchange)
-    found = []
-    for chunk in stream_objects(raw):
-        if api in MESSAGES and "choices" not in chunk:
-            delta = chunk.get("delta")
-            piece = delta.get("text") if isinstance(delta, dict) else None
-        elif api == "responses":
-            is_text = chunk.get("type") == "response.output_text.delta"
-            piece = chunk.get("delta") if is_text else None
-        else:
-            piece = _of_choice(chunk.get("choices"))
-        if isinstance(piece, str):
-            found.append(piece)
-    return found
-
-
-def _of_choice(choices: Any) -> Any:
-    first = choices[0] if isinstance(choices, list) and choices else None
-    delta = first.get("delta") if isinstance(first, dict) and not first.get("index") else None
-    return delta.get("content") if isinstance(delta, dict) else None
 
 
 def _tokenizer(model: Path) -> tuple[Tokenize | None, str]:

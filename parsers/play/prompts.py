@@ -14,9 +14,9 @@ from typing import Any
 from ..errors import ToolwireError
 from ..models.detect import Detection, detect_model, shown_turns
 from ..models.files import DEFAULT, ModelFiles
+from ..models.next_turn import continued, results_for
 from ..models.probes import (
     NEXT,
-    RESULT,
     WORD,
     Render,
     common_prefix,
@@ -179,10 +179,8 @@ def _next_turns(
     reads it all again."""
     function = {"name": _first_name(tools), "arguments": {}}
     call = {"id": _ID, "type": "function", "function": function}
-    called = [
-        {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": _ID, "name": function["name"], "content": RESULT},
-    ]
+    caller = {"role": "assistant", "content": "", "tool_calls": [call]}
+    called = [caller, *results_for(caller)]
     answered = [{"role": "assistant", "content": WORD}, {"role": "user", "content": NEXT}]
     for what, more in (
         ("the model answers, and is asked again", answered),
@@ -193,11 +191,8 @@ def _next_turns(
         except ToolwireError as error:
             yield {"after": what, "kept": None, "why": str(error), "same": 0}
             continue
-        same = common_prefix(prompt, later)
-        kept = same == len(prompt)
-        was, now = prompt[same : same + _SHOWN], later[same : same + _SHOWN]
-        why = "" if kept else f"It read {was!r}, and then it reads {now!r}."
-        yield {"after": what, "kept": kept, "why": why, "same": same}
+        found = continued(prompt, later)
+        yield {"after": what, "kept": found.kept, "why": found.why, "same": found.same}
 
 
 def _first_name(tools: Sequence[Json] | None) -> str:

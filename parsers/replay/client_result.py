@@ -5,12 +5,11 @@ Ids are left out: they are made anew each time. So is everything that says in ho
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from ..gateway.messages_route import MESSAGES
 from ..gateway.responses_stream import ENDS
-from ..gateway.sse import EventSplitter
+from ..gateway.sse import stream_objects
 from ..openai import Message, accumulate
 from ..openai.deltas import REASONING_KEYS
 
@@ -35,15 +34,6 @@ def message_result(message: Message) -> Json:
 def _with_thoughts(result: Json, reasoning: str | None) -> Json:
     """Most answers have none, and say nothing of them."""
     return result if reasoning is None else {"reasoning": reasoning, **result}
-
-
-def stream_objects(sent: bytes) -> Iterator[Json]:
-    """The JSON objects of a stream."""
-    splitter = EventSplitter(len(sent) + 1)
-    for event in [*splitter.feed(sent), *splitter.finish()]:
-        chunk = event.load()
-        if chunk is not None:
-            yield chunk
 
 
 def _from_chat(sent: bytes) -> Json:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..gateway.exchange import Plan, StreamSession
 from ..gateway.messages_route import NATIVE
+from ..gateway.model_text import texts_of
 from ..gateway.settings import Settings
 from ..gateway.sse import EventSplitter, ServerEvent, frame, load_object
 from ..openai import DeltaStream, accumulate, parse
@@ -57,23 +58,6 @@ def _splittable_text(text: str, policy: Policy) -> Splittable:
         return message_result(accumulate(deltas + stream.finish()))
 
     return Splittable("character", text, message_result(parse(format, text, tools, thoughts)), run)
-
-
-def texts_of(answer: Json) -> list[str]:
-    """The texts of a whole answer of any API."""
-    messages = [c.get("message") for c in _objects(answer.get("choices"))]
-    found = [m.get("content") for m in messages if isinstance(m, dict) and not m.get("tool_calls")]
-    items = _objects(answer.get("output"))
-    if not any(item.get("type") == "function_call" for item in items):
-        found += [part.get("text") for item in items for part in _objects(item.get("content"))]
-    blocks = _objects(answer.get("content"))
-    if not any(block.get("type") == "tool_use" for block in blocks):
-        found += [block.get("text") for block in blocks if block.get("type") == "text"]
-    return [text for text in found if isinstance(text, str)]
-
-
-def _objects(value: Any) -> list[Json]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def splittable_stream(plan: Plan, settings: Settings, raw: bytes) -> list[Splittable]:

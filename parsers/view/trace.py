@@ -21,6 +21,7 @@ from itertools import accumulate as sums
 from itertools import groupby, pairwise
 from typing import Any
 
+from ..core.format import Format
 from ..core.watch import REASONS, Watch
 from ..events import Arguments, CallStart, Content, Event, Reasoning
 from ..formats.parser import Parser
@@ -48,7 +49,7 @@ _PASSED = {Content: CONTENT, Reasoning: REASONING, Arguments: ARGUMENTS}
 
 
 def trace(
-    format: str,
+    format: str | Format,
     text: str,
     tools: Tools | None = None,
     reasoning: ReasoningChoice = None,

@@ -39,7 +39,11 @@ function drawText(box, text, trace, step) {
       add(Math.max(runs[i], fed), end, "future");
     }
   }
-  box.replaceChildren(...pieces.map((p) => make("span", text.slice(p.start, p.end), p.kind)));
+  box.replaceChildren(...pieces.map((p) => {
+    const made = make("span", text.slice(p.start, p.end), p.kind);
+    made.title = p.kind; // for those who can't tell the colours apart
+    return made;
+  }));
   const held = box.querySelector(".held") ?? box.querySelector(".future");
   if (held && step < steps.length - 1) box.scrollTop = Math.max(0, held.offsetTop - box.offsetTop - box.clientHeight / 2);
   return [from, to];
@@ -59,6 +63,106 @@ function heldAfter(text, trace, step) {
   return null;
 }
 
+// -- a text, played ----------------------------------------------------------------------------------
+
+const KINDS = ["reasoning", "content", "name", "arguments", "markup", "held"];
+
+// Fills a card with a text that is played step by step: its colours, and what is held and why. `moved` is
+// told of each step.
+function player(card, moved = () => {}) {
+  const parts = playerParts(card);
+  let text = "", trace = null, step = 0, timer = 0;
+  const last = () => trace.steps.length - 1;
+
+  function draw() {
+    const atEnd = step === last(), place = atEnd ? "the end" : `${trace.steps[step].to} of ${trace.length}`;
+    parts.slider.value = step;
+    parts.place.textContent = place;
+    parts.slider.setAttribute("aria-valuetext", place);
+    parts.back.disabled = step === 0;
+    parts.on.disabled = atEnd;
+    const [from, to] = drawText(parts.shown, text, trace, step);
+    parts.drawn.textContent = to - from < text.length
+      ? `Characters ${from.toLocaleString("en")} to ${to.toLocaleString("en")} of ${text.length.toLocaleString("en")} are drawn: the slider moves through the rest.` : "";
+    const held = atEnd ? null : heldAfter(text, trace, step);
+    parts.held.hidden = !held;
+    parts.heldText.textContent = held ? cut(held.text) : "";
+    parts.heldWhy.textContent = held ? held.why : "";
+    moved(step);
+  }
+  function stop() {
+    clearInterval(timer);
+    timer = 0;
+    parts.play.textContent = "▶ Play";
+  }
+  function go(to) {
+    if (!trace) return;
+    step = Math.max(0, Math.min(last(), to));
+    draw();
+  }
+  function toggle() {
+    if (timer) return stop();
+    if (!trace) return;
+    parts.play.textContent = "❚❚ Pause";
+    go(step >= last() ? 0 : step);
+    timer = setInterval(() => step >= last() ? stop() : go(step + 1), Math.max(30, Math.min(160, 6000 / trace.steps.length)));
+  }
+  const move = (by) => { stop(); go(step + by); };
+  parts.play.addEventListener("click", toggle);
+  parts.back.addEventListener("click", () => move(-1));
+  parts.on.addEventListener("click", () => move(1));
+  parts.slider.addEventListener("input", () => { stop(); go(Number(parts.slider.value)); });
+  return {
+    stop, toggle, move,
+    get playing() { return timer !== 0; },
+    get ready() { return trace !== null; },
+    show(newText, newTrace, at) { // `at`: the step to begin with; the end where there is none such
+      stop();
+      [text, trace] = [newText, newTrace];
+      parts.slider.max = last();
+      go(at < 0 || at > last() ? last() : at);
+    },
+  };
+}
+
+function playerParts(card) {
+  const head = make("div", undefined, "row"), row = make("div", undefined, "player");
+  const key = make("span", undefined, "legend"), held = made("div", "held", "part is-held"), slider = made("input", "slider");
+  const parts = { held, slider, play: made("button", "play", "main", "▶ Play"), back: made("button", "back", "", "‹"),
+    on: made("button", "on", "", "›"), place: made("output", "place"), shown: made("pre", "shown", "text"),
+    drawn: made("small", "drawn"), heldText: made("pre", "held-text"), heldWhy: made("small", "held-why") };
+  legend(key, KINDS);
+  slider.type = "range";
+  slider.min = slider.value = 0;
+  held.hidden = true;
+  parts.shown.tabIndex = 0;
+  const names = { play: "Play step by step", back: "One step back", on: "One step on", slider: "How much of the text has come", shown: "The text, coloured" };
+  for (const [name, said] of Object.entries(names)) parts[name].setAttribute("aria-label", said);
+  head.append(make("h2", "What each character is"), key);
+  row.append(parts.play, parts.back, slider, parts.on, parts.place);
+  held.append(make("h3", "Held back"), parts.heldText, parts.heldWhy);
+  card.append(head, row, parts.shown, parts.drawn, held);
+  return parts;
+}
+
+const made = (tag, id, kind, text) => {
+  const one = make(tag, text, kind);
+  one.id = id;
+  return one;
+};
+
+// Space plays, and arrows step, wherever they mean nothing else. `view` gives the player, if one is shown.
+function playByKeys(view) {
+  addEventListener("keydown", (event) => {
+    const shown = view(), step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!shown?.ready || event.target.matches("textarea, input, select, button, summary, a") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === " ") { event.preventDefault(); shown.toggle(); }
+    else if (step) shown.move(step);
+  });
+}
+
+// -- messages ----------------------------------------------------------------------------------------
+
 // The deltas of a Chat Completions stream, put together as a client does.
 function putTogether(deltas) {
   const thoughts = [], content = [], calls = new Map();
@@ -75,6 +179,9 @@ function putTogether(deltas) {
   return { reasoning: thoughts.join(""), content: content.join(""),
     calls: [...calls.values()].map((call) => ({ name: call.name, arguments: call.pieces.join("") })) };
 }
+
+// The message that a whole trace comes to.
+const messageOfTrace = ({ message, calls }) => ({ reasoning: message.reasoning_content ?? "", content: message.content ?? "", calls });
 
 // A message as the client has it: thoughts, text, and each call.
 function drawMessage(box, message) {

@@ -30,7 +30,7 @@ saw.filtered = await page.locator("#list li").allInnerTexts();
 await page.locator("#list button").first().click();
 saw.onlyRaw = await page.locator(".only-raw").allInnerTexts();
 saw.onlyEmitted = await page.locator(".only-emitted").allInnerTexts();
-saw.same = await page.locator("pre span:not([class]), pre span[class='']").count();
+saw.same = await page.locator(".side span:not([class]), .side span[class='']").count();
 await page.click("#copy");
 await page.getByText("Copied").waitFor();
 saw.copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -43,7 +43,7 @@ await page.selectOption("#reason", "ok");
 saw.thoughts = [];
 for (let place = 0; place < 2; place++) {
   await page.locator("#list button").nth(place).click();
-  const heading = await page.locator("#shown h2").first().textContent();
+  const heading = await page.locator("#exchange h2").first().textContent();
   saw.thoughts.push([heading, await parts("reasoning").textContent()]);
 }
 // By model and by tool.

@@ -19,8 +19,20 @@ KIMI_CALL = (
     '{"a": 1, "é": "日本"}<|tool_call_end|><|tool_calls_section_end|>'
 )
 LLAMA_CALL = '{"name": "add", "parameters": {"a": 1, "é": "日本"}}'
+#: What would do harm if a page took it for more than text.
+HOSTILE = (
+    f'</pre><script>alert(1)</script><img src=x onerror="alert(2)"> {CALL.replace("日本", "<b>")}'
+)
+#: A call of more than half a megabyte.
+LENGTHY = CALL.replace("日本", "a line of text\\n" * 40_000)
 #: What models of several makes write as plain text, whatever the API.
-WRITTEN = {"pensive": PENSIVE, "printing": PRINTING, "kimi": KIMI_CALL, "llama": LLAMA_CALL}
+WRITTEN = {
+    "pensive": PENSIVE,
+    "printing": PRINTING,
+    "kimi": KIMI_CALL,
+    "llama": LLAMA_CALL,
+    "hostile": HOSTILE,
+}
 
 
 def call(id: Any, name: str, arguments: Any, **more: Any) -> Json:
@@ -166,6 +178,11 @@ for _name, _text in WRITTEN.items():
         "deltas": [{"content": c} for c in _text],
         "reason": "stop",
     }
+ANSWERS["lengthy"] = {
+    "message": {"content": LENGTHY},
+    "deltas": [{"content": LENGTHY[i : i + 5000]} for i in range(0, len(LENGTHY), 5000)],
+    "reason": "stop",
+}
 #: Thoughts of the server's own that end in a call, and nothing else.
 ANSWERS["musing"] = {
     "message": {"content": None, "reasoning_content": f"I look it up.\n{CALL}"},

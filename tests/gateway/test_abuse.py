@@ -267,7 +267,7 @@ def test_a_slow_client_does_not_fill_the_memory(start_gateway: Start) -> None:
 
 def test_without_a_key_there_are_no_debug_routes(shared_gateway: Start) -> None:
     server = shared_gateway(key=None)
-    for path in ("/proxy/debug", "/proxy/debug/tool-calls"):
+    for path in ("/proxy/debug", "/proxy/debug/tool-calls", "/proxy/debug/trace"):
         for headers in ({}, {"x-admin-key": ""}, {"x-admin-key": "x"}):
             answer = httpx2.get(f"{server.url}{path}", headers=headers, timeout=PATIENCE)
             assert answer.status_code == 404

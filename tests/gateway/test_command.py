@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from toolwire.cli import main
 from toolwire.gateway.budget import MIB
 from toolwire.gateway.settings import REQUESTS, Limits, Settings
 from toolwire.openai import request_repair
@@ -88,3 +89,12 @@ def test_a_wrong_upstream(url: str, said: str) -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode != 0
     assert said in run.stderr
+
+
+def test_what_is_done_with_thoughts_is_this_commands_own(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`toolwire parse` has an option of that name whose value may be left out."""
+    asked = ["gateway", "--upstream", "http://127.0.0.1:9/v1", "--reasoning", "nope"]
+    assert main(asked) == 2
+    assert "'nope': use one of split, keep, off" in capsys.readouterr().err

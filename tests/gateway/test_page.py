@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -15,12 +16,13 @@ from toolwire import ToolwireError
 from toolwire.replay.exchanges import read_exchange, replay_exchange
 
 from .conftest import ADMIN_KEY, PATIENCE, Server
-from .scripted_answers import THOUGHT
+from .scripted_answers import CALL, HOSTILE, ONE, PENSIVE, THOUGHT
 from .support_gateway import ask
 
 pytestmark = pytest.mark.slow
 
 SCRIPT = Path(__file__).with_name("page_check.mjs")
+VIEW_SCRIPT = Path(__file__).with_name("view_check.mjs")
 REPLAY = "import typer; from toolwire.commands.gateway import replay; typer.run(replay)"
 
 
@@ -32,6 +34,14 @@ def chromium() -> str:
     raise AssertionError("the page is tested in Chromium: apt-get install chromium")
 
 
+def see(script: Path, node_modules: Path, server: Server) -> Any:
+    """What a script saw of the page."""
+    command = ["node", shutil.copy(script, node_modules), server.url, ADMIN_KEY, chromium()]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
 def test_the_page(start_gateway: Callable[..., Server], node_modules: Path, tmp_path: Path) -> None:
     server = start_gateway("--format", "hermes")
     chat = f"{server.url}/v1/chat/completions"
@@ -39,11 +49,7 @@ def test_the_page(start_gateway: Callable[..., Server], node_modules: Path, tmp_
     httpx2.post(chat, json=ask("pondering"), timeout=PATIENCE)
     httpx2.post(chat, json=ask("malformed", stream=True), timeout=PATIENCE)
     httpx2.post(chat, json=ask("missing"), timeout=PATIENCE)
-    script = shutil.copy(SCRIPT, node_modules)
-    command = ["node", script, server.url, ADMIN_KEY, chromium()]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
-    assert run.returncode == 0, run.stderr
-    saw = json.loads(run.stdout)
+    saw = see(SCRIPT, node_modules, server)
     assert saw["errors"] == []
     assert set(saw["hosts"]) == {f"127.0.0.1:{server.port}"}
     assert saw["before"] == saw["storage"] == 0
@@ -76,6 +82,41 @@ def test_the_page(start_gateway: Callable[..., Server], node_modules: Path, tmp_
     command = [sys.executable, "-c", REPLAY, str(file), "--mode", "live"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert '"arguments":"o"' in shown.replace(" ", "")
+
+
+def test_what_the_model_wrote(start_gateway: Callable[..., Server], node_modules: Path) -> None:
+    """Each character in its colour, as on the page of `toolwire play`."""
+    server = start_gateway("--format", "hermes", "--reasoning", "split")
+    chat = f"{server.url}/v1/chat/completions"
+    for name in ("simple", "pensive", "hostile", "lengthy"):
+        httpx2.post(chat, json=ask(name, stream=name != "lengthy"), timeout=PATIENCE)
+    saw = see(VIEW_SCRIPT, node_modules, server)
+    assert (saw["errors"], saw["dialogs"]) == ([], 0)
+    assert "native calls" in saw["native"]["note"]
+    assert (saw["native"]["players"], saw["native"]["calls"]) == (0, 1)
+    assert saw["legend"] == ["reasoning", "content", "name", "arguments", "markup", "held"]
+    assert saw["pensive"] == {
+        "note": "",
+        "text": [PENSIVE],
+        "reasoning": [f"I could write {CALL}."],
+        "content": ["Look:"],
+        "name": ["add"],
+        "arguments": [ONE],
+        "made": 0,
+    }
+    assert (saw["first"], saw["second"]) == (f"1 of {len(PENSIVE)}", f"2 of {len(PENSIVE)}")
+    assert saw["back"] == saw["first"]
+    assert saw["held"]["spans"][-1].startswith("<tool_call>")
+    assert saw["held"]["why"].startswith("It may be a call")
+    assert saw["hostile"]["text"] == [HOSTILE]
+    assert saw["hostile"]["made"] == 0
+    assert saw["hostile"]["name"] == ["add"]
+    assert "200,000" in saw["lengthy"]["note"]
+    assert "are drawn" in saw["lengthy"]["drawn"]
+    assert saw["lengthy"]["nodes"] < 5000
+    assert saw["byKeys"] == saw["pensive"]["reasoning"]
+    assert (saw["stops"], saw["keptFocus"]) == (1, True)
+    assert saw["widths"] == [390, 820, 1400]
 
 
 def test_a_replay_may_use_another_format(tmp_path: Path) -> None:

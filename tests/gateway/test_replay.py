@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from toolwire.commands.gateway import Progress
-from toolwire.replay.client_result import client_result, stream_objects
+from toolwire.gateway.sse import stream_objects
+from toolwire.replay.client_result import client_result
 from toolwire.replay.exchanges import replay_exchange, splittable_parts
 from toolwire.replay.splits import Splittable, find_differences, split_at
 from toolwire.replay.splittable import StreamEvents

@@ -7,10 +7,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import toolwire
+from toolwire.engines.capture import ROUTE, as_stream
 from toolwire.formats.toml_specs import load_formats
 
 from ..commands.running import COMMAND, environment, run
@@ -20,22 +23,36 @@ from ..gateway.test_page import chromium
 pytestmark = pytest.mark.slow
 
 SCRIPT = Path(__file__).with_name("play_check.mjs")
+GIVEN_SCRIPT = Path(__file__).with_name("given_check.mjs")
+#: One that says how many messages there are: nothing of it is kept in the next turn.
+COUNTING = "{{ messages|length }}{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}"
 HOSTILE = '</pre><script>alert(1)</script><img src=x onerror="alert(2)">\u202e\0 &lt;b&gt; {{7*7}}'
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
 LARGE = CALL.replace("Oslo", "a line of text\\n" * 70_000)
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> Iterator[str]:
+@contextmanager
+def running(folder: Path, *arguments: str) -> Iterator[str]:
     """The address of a page that runs."""
     port = free_port()
-    command = [*COMMAND, "play", "--no-browser", "--port", str(port)]
-    with (tmp_path / "log").open("wb") as log:
+    command = [*COMMAND, "play", *arguments, "--no-browser", "--port", str(port)]
+    with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, env=environment(), stdout=log, stderr=log)
-    wait_for(port, process)
-    yield f"http://127.0.0.1:{port}/"
-    process.terminate()
-    process.wait()
+    try:
+        wait_for(port, process)
+        yield f"http://127.0.0.1:{port}/"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def see(script: Path, playwright: Path, page: str, folder: Path, given: dict[str, str]) -> Any:
+    """What a script saw of the page."""
+    file = _file(folder / "given.json", json.dumps(given))
+    command = ["node", shutil.copy(script, playwright), page, chromium(), str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 @pytest.fixture(scope="module")
@@ -47,13 +64,10 @@ def playwright(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_page(page: str, playwright: Path, tmp_path: Path) -> None:
-    given = tmp_path / "given.json"
-    given.write_text(json.dumps({"hostile": HOSTILE, "call": CALL, "large": LARGE}))
-    command = ["node", shutil.copy(SCRIPT, playwright), page, chromium(), str(given)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
-    assert done.returncode == 0, done.stderr
-    saw = json.loads(done.stdout)
+def test_the_page(playwright: Path, tmp_path: Path) -> None:
+    given = {"hostile": HOSTILE, "call": CALL, "large": LARGE}
+    with running(tmp_path) as page:
+        saw = see(SCRIPT, playwright, page, tmp_path, given)
     assert saw["errors"] == []
     assert saw["dialogs"] == saw["storage"] == 0
     assert {f"http://{host}/" for host in saw["hosts"]} == {page}
@@ -85,6 +99,53 @@ def test_the_page(page: str, playwright: Path, tmp_path: Path) -> None:
     assert all("is kept" in one for one in template["next"])
     assert "toolwire_hermes" in template["detect"]
     assert template["probes"] > 0
+
+
+def model_folder(folder: Path) -> Path:
+    """A model whose tokens are words."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    folder.mkdir()
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    _file(folder / "chat_template.jinja", f"words {COUNTING}")
+    return folder
+
+
+def test_what_the_command_line_gives(playwright: Path, tmp_path: Path) -> None:
+    exchange = {"route": ROUTE, "stage": "stream", "format": "hermes", "tools": []}
+    exchange["raw"] = as_stream([CALL[:5], CALL[5:12], CALL[12:]])
+    arguments = [
+        str(_file(tmp_path / "capture.json", json.dumps(exchange))),
+        *("--model", str(model_folder(tmp_path / "tiny"))),
+        *("--template", str(_file(tmp_path / "own.jinja", COUNTING))),
+    ]
+    given = {"hostile": HOSTILE, "call": CALL}
+    with running(tmp_path, *arguments) as page:
+        saw = see(GIVEN_SCRIPT, playwright, page, tmp_path, given)
+    assert (saw["errors"], saw["dialogs"]) == ([], 0)
+    tokens = "Tokens are those of tiny."
+    assert saw["exchange"] == {"text": CALL, "format": "hermes", "steps": "3", "tokens": tokens}
+    assert saw["places"] == [
+        f"12 of {len(CALL)}",
+        f"{len(CALL)} of {len(CALL)}",
+        f"12 of {len(CALL)}",
+    ]
+    assert saw["typed"] == "2"
+    assert saw["compared"]
+    assert saw["picked"] == {"format": "glm45", "tables": 1}
+    assert saw["forgotten"] == 0
+    assert saw["templates"][:2] == ["model: tiny", "file: own.jinja"]
+    assert saw["model"]["prompt"].startswith("words 4[system]")
+    assert saw["file"]["prompt"].startswith("4[system]")
+    assert all("The prompt changes after 0 characters" in one for one in saw["file"]["next"])
+    assert saw["parser"] == "Parser\tnone"
+    assert "Read back by" in saw["probe"]
+    assert HOSTILE in saw["hostile"]["prompt"]
+    assert saw["hostile"]["made"] == 0
+    assert "not JSON" in saw["wrong"]
+    assert saw["widths"] == [390, 820, 1400]
 
 
 def check_copies(copied: dict[str, str], tmp_path: Path) -> None:
