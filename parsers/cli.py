@@ -108,6 +108,13 @@ def _command(arguments: Sequence[str]) -> str:
     return next((word for word in arguments if word[:1] != "-"), "")
 
 
+def _needed(arguments: Sequence[str], asked: str) -> Iterable[str]:
+    """The commands that have to be there to answer: all, where they are to be listed."""
+    if arguments == ["--version"]:
+        return ()
+    return [asked] if asked in COMMANDS else COMMANDS
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point: runs a command and gives its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -120,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given == [asked] and asked in AT_ONCE:
             _load_user_formats()
             return int(_function(asked)())
-        command = typer.main.get_command(make_app([asked] if asked in COMMANDS else COMMANDS))
+        command = typer.main.get_command(make_app(_needed(given, asked)))
         code = command.main(args=given, prog_name="toolwire", standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
         return STOPPED

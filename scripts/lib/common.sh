@@ -29,8 +29,17 @@ install_release() { # NAME VERSION: as the registry has it, for a machine with a
 WHEEL_SOURCES=(parsers chat_templates pyproject.toml setup.py README.md LICENSE)
 
 # Prints the path of a wheel of this checkout, which is the working folder, for $VENV's Python. It takes
-# a minute to compile, so it is kept under the name of what it was made of.
+# a minute to compile, so it is kept under the name of what it was made of, and who asks for it while it is
+# being made waits.
 build_wheel() {
+    mkdir -p .venvs/wheels
+    (
+        if command -v flock >/dev/null; then flock 9; fi
+        build_wheel_alone
+    ) 9>.venvs/wheels/lock
+}
+
+build_wheel_alone() {
     local version digest folder copy
     version="$("$VENV/bin/python" -c 'import sys; print(sys.implementation.cache_tag)')"
     if [ "${TOOLWIRE_COMPILE:-}" = 0 ]; then version=plain; fi
@@ -45,7 +54,6 @@ build_wheel() {
         cp -R "${WHEEL_SOURCES[@]}" "$copy"
         "$VENV/bin/python" -m pip wheel --quiet --disable-pip-version-check --no-deps \
             --wheel-dir "$copy/wheel" "$copy" >&2
-        mkdir -p .venvs/wheels
         mv "$copy/wheel" "$folder"
         rm -rf "$copy"
     fi
