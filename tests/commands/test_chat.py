@@ -17,6 +17,7 @@ from toolwire.replay.exchanges import read_exchange, replay_exchange
 
 from ..gateway.conftest import Server, free_port, upstream_server
 from ..gateway.scripted_answers import THOUGHT
+from .running import run_in
 
 # Each of them starts processes.
 pytestmark = pytest.mark.slow
@@ -35,14 +36,8 @@ def upstream() -> Iterator[Server]:
 
 def run(*arguments: str, text: str, **environment: str) -> subprocess.CompletedProcess[str]:
     settings = {k: v for k, v in os.environ.items() if not k.startswith("OPENAI_")}
-    return subprocess.run(
-        [sys.executable, "-m", "toolwire.cli", "chat", *arguments],
-        input=text,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        env=settings | {"NO_PROXY": "127.0.0.1"} | environment,
-    )
+    settings |= {"NO_PROXY": "127.0.0.1"} | environment
+    return run_in(Path.cwd(), settings, "chat", *arguments, text=text)
 
 
 @pytest.fixture

@@ -244,3 +244,32 @@ def test_completion_in_a_real_bash(tmp_path: Path) -> None:
         [bash, "-c", typed], capture_output=True, text=True, check=True, env=environment(PATH=path)
     )
     assert (done.stdout, done.stderr) == ("hermes\n", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["formats", "--json"],
+        ["parse", "hermes"],
+        ["parse", "none"],
+        ["--nonsense"],
+        ["write", "hermes"],
+    ],
+)
+def test_tests_ask_a_fork_and_get_what_a_process_would_say(arguments: list[str]) -> None:
+    text = '[{"name": "add", "arguments": {"a": 1}}]'
+    started = subprocess.run(
+        [*COMMAND, *arguments],
+        input=text,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        env=environment(),
+    )
+    asked = run(*arguments, text=text)
+    assert (asked.returncode, asked.stdout, asked.stderr) == (
+        started.returncode,
+        started.stdout,
+        started.stderr,
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from toolwire.templates import get_template
 from ..models import gguf_files
 from ..models.invented import TEMPLATES
 from ..models.odd_templates import AKIN
+from .running import run as run_command
 
 # Each of them starts processes.
 pytestmark = pytest.mark.slow
@@ -24,8 +24,7 @@ FAMILIES = Path(__file__).parents[1] / "models" / "families"
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "toolwire.cli", "detect", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    return run_command("detect", *map(str, arguments))
 
 
 def model(folder: Path, template: str) -> Path:

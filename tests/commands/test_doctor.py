@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from toolwire.templates import get_template
 
 from ..models.odd_templates import AKIN, ODD
+from .running import COMMAND
+from .running import run as run_command
 
 # Each of them starts processes.
 pytestmark = pytest.mark.slow
@@ -21,10 +22,12 @@ TOKENS = ["<s>", "</s>", "<|im_start|>", "<|im_end|>", "a"]
 
 
 def run(*arguments: str | Path, path: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "toolwire.cli", "doctor", *map(str, arguments)]
-    environment = {**os.environ, **({"PYTHONPATH": str(path)} if path else {})}
+    command = ["doctor", *map(str, arguments)]
+    if path is None:
+        return run_command(*command)
+    environment = os.environ | {"PYTHONPATH": str(path)}
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=600, env=environment
+        [*COMMAND, *command], capture_output=True, text=True, check=False, env=environment
     )
 
 

@@ -13,6 +13,7 @@ import pytest
 from toolwire.formats.toml_specs import load_formats
 
 from ..support import INTEGER, STRING, tool
+from .running import run_in
 
 # Each of them starts processes.
 pytestmark = pytest.mark.slow
@@ -47,14 +48,7 @@ HERMES = '<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>'
 
 
 def toolwire(folder: Path, *arguments: str, **environment: str) -> Any:
-    return subprocess.run(
-        [sys.executable, "-m", "toolwire.cli", *arguments],
-        cwd=folder,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_in(folder, os.environ | environment, *arguments)
 
 
 def run_tests(folder: Path, name: str) -> Any:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,17 +12,12 @@ from toolwire.cli import main
 from toolwire.engines.names import SGLANG_NAMES, VLLM_NAMES, names_of
 
 from ..support import TOOLS
-from .running import in_a_terminal
+from .running import in_a_terminal, run
 
 # Each of them starts processes.
 pytestmark = pytest.mark.slow
 
 CALL = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
-
-
-def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "toolwire.cli", *arguments]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
 
 
 def test_formats() -> None:

@@ -17,6 +17,7 @@ from toolwire.replay.exchanges import replay_exchange, splittable_parts
 from toolwire.replay.splits import Splittable, find_differences, split_at
 from toolwire.replay.splittable import StreamEvents
 
+from ..commands.running import run as run_command
 from .scripted_answers import ONE, TEXT_CALL, THOUGHT
 from .scripted_upstream import stream_bytes, whole_answer
 from .support_gateway import EXPECTED, EXPECTED_OUTPUT, TOOLS
@@ -44,6 +45,8 @@ def save(folder: Path, content: dict[str, Any]) -> str:
 
 
 def run(*arguments: str, before: str = "") -> subprocess.CompletedProcess[str]:
+    if not before:
+        return run_command("replay", *arguments)
     code = f"import sys; {before}\nfrom toolwire.cli import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, "replay", *arguments]
     return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
