@@ -25,6 +25,7 @@ from typing import Any
 
 import part
 import workers
+from toolwire.batch.targets import PART_BYTES
 from workloads import CODE, SENTENCE, TOOLS, WRITERS
 
 FORMAT = "hermes"
@@ -34,7 +35,8 @@ LOOP = 10_000  # the rows of a loop
 ROUNDS = 3
 ENGINES = ("vllm", "sglang")
 ENOUGH = 0.85  # of one core's rate times the cores
-FLAT = 1.1  # times the memory that few rows take, at most
+#: What is written waits until it fills a part, which few rows do not: so much more many may take.
+ONE_PART = PART_BYTES / 2**20
 
 #: Runs the command and says what it took, and the most memory that it and any of its workers had.
 RUN = """
@@ -135,7 +137,7 @@ def as_part(found: dict[str, Any], started: str, seconds: float) -> part.Part:
     wrong = [f"{engine} is not here." for engine, loop in found["loops"].items() if loop is None]
     if share < ENOUGH:
         wrong.append(f"All cores do {share:.0%} of one core's rate times {cores}.")
-    if many_memory > FLAT * few_memory:
+    if many_memory > few_memory + ONE_PART:
         wrong.append(f"Memory grows: {few_memory:.0f} MB, and {many_memory:.0f} MB for many rows.")
     times = part.Ratio(share, f"{cores} processes do {share:.0%} of {cores} times what one does.")
     return part.Part(
