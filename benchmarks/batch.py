@@ -1,7 +1,7 @@
 """Stored completions: rows a second of `toolwire batch`, its memory, and a plain loop over the engines'
 own whole-text parsers, in the same run.
 
-    .venvs/dev/bin/python benchmarks/batch.py --json FILE [--quick]
+    .venvs/dev/bin/python benchmarks/batch.py --json FILE [--quick] [--rows NUMBER]
 
 Every row is what a model of the format hermes wrote: a sentence or some, and in most rows a call. A run
 is the command as a user starts it, in vLLM's environment, where toolwire is compiled; its seconds begin
@@ -25,6 +25,7 @@ from typing import Any
 
 import part
 import workers
+from toolwire.batch.targets import PART_BYTES
 from workloads import CODE, SENTENCE, TOOLS, WRITERS
 
 FORMAT = "hermes"
@@ -34,6 +35,8 @@ LOOP = 10_000  # the rows of a loop
 ROUNDS = 3
 ENGINES = ("vllm", "sglang")
 ENOUGH = 0.85  # of one core's rate times the cores
+#: What is written waits until it fills a part, which few rows do not: so much more many may take.
+ONE_PART = PART_BYTES / 2**20
 
 #: Runs the command and says what it took, and the most memory that it and any of its workers had.
 RUN = """
@@ -134,6 +137,8 @@ def as_part(found: dict[str, Any], started: str, seconds: float) -> part.Part:
     wrong = [f"{engine} is not here." for engine, loop in found["loops"].items() if loop is None]
     if share < ENOUGH:
         wrong.append(f"All cores do {share:.0%} of one core's rate times {cores}.")
+    if many_memory > few_memory + ONE_PART:
+        wrong.append(f"Memory grows: {few_memory:.0f} MB, and {many_memory:.0f} MB for many rows.")
     times = part.Ratio(share, f"{cores} processes do {share:.0%} of {cores} times what one does.")
     return part.Part(
         part="batch",
@@ -165,11 +170,13 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("--json", type=Path, metavar="FILE", required=True)
-    options.add_argument("--quick", action="store_true", help="fewer rows")
+    options.add_argument("--quick", action="store_true", help="fewer rows, and one round")
+    options.add_argument("--rows", type=int, metavar="NUMBER", help=f"how many are many: {MANY:,}")
     asked = options.parse_args()
     started, clock = part.now(), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        measuring = Measuring(Path(folder), QUICK_MANY if asked.quick else MANY)
+        many = asked.rows or (QUICK_MANY if asked.quick else MANY)
+        measuring = Measuring(Path(folder), many)
         found = measuring.all(1 if asked.quick else ROUNDS)
     part.progress_done()
     part.write(asked.json, as_part(found, started, time.perf_counter() - clock))

@@ -8,11 +8,13 @@ object comes out as one that has it as text, in the column `line`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from .outcome import Outcome
 from .parse_calls import ParseCalls
+
+#: One for all rows: each would make its own. Nothing in a row can be inside of itself.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False)
 
 
 def parse_lines(parse: ParseCalls, text: bytes) -> tuple[bytes, list[Outcome]]:
@@ -33,7 +35,7 @@ def parse_line(parse: ParseCalls, line: bytes) -> tuple[bytes, Outcome]:
         kept = _encode({"line": line.decode(errors="backslashreplace")})
     else:
         outcome, kept = parse.outcome(row), line
-    return _joined(kept, dict(_new_columns(parse, row or {}, outcome))), outcome
+    return _joined(kept, _new_columns(parse.prefix, row or {}, outcome)), outcome
 
 
 def read_row(line: bytes) -> tuple[dict[str, Any] | None, str]:
@@ -47,12 +49,10 @@ def read_row(line: bytes) -> tuple[dict[str, Any] | None, str]:
     return row, ""
 
 
-def _new_columns(
-    parse: ParseCalls, row: dict[str, Any], outcome: Outcome
-) -> Iterator[tuple[str, Any]]:
-    for name, value in outcome.to_dict().items():
-        if parse.prefix + name not in row:  # what is there is never lost
-            yield parse.prefix + name, value
+def _new_columns(prefix: str, row: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
+    found = {prefix + name: value for name, value in outcome.to_dict().items()}
+    # What is there is never lost.
+    return found if found.keys().isdisjoint(row) else {k: found[k] for k in found if k not in row}
 
 
 def _joined(line: bytes, new: dict[str, Any]) -> bytes:
@@ -65,6 +65,6 @@ def _joined(line: bytes, new: dict[str, Any]) -> bytes:
 
 def _encode(value: dict[str, Any]) -> bytes:
     try:
-        return json.dumps(value, ensure_ascii=False).encode()
+        return _ENCODER.encode(value).encode()
     except UnicodeEncodeError:  # half a character: it was written as an escape, and is again
         return json.dumps(value).encode()

@@ -18,30 +18,34 @@ from __future__ import annotations
 
 import logging
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from .tally import REPAIRED, Tally
 
 _log = logging.getLogger("toolwire")
 
 
-class _Counters(NamedTuple):
-    messages: Any
-    calls: Any
-    drift: Any
-
-
 @cache
-def _counters() -> _Counters | None:
+def _counters() -> dict[str, Any]:
     try:
         from prometheus_client import Counter
     except ImportError:  # an engine without it has no /metrics either
-        return None
-    return _Counters(
-        Counter("toolwire_messages", "Messages read for tool calls", ["format", "kind"]),
-        Counter("toolwire_calls", "Tool calls, by what became of them", ["format", "outcome"]),
-        Counter("toolwire_drift", "What is not as the format has it", ["format", "what"]),
-    )
+        return {}
+    return {
+        "messages": Counter(
+            "toolwire_messages", "Messages read for tool calls", ["format", "kind"]
+        ),
+        "calls": Counter(
+            "toolwire_calls", "Tool calls, by what became of them", ["format", "outcome"]
+        ),
+        "drift": Counter("toolwire_drift", "What is not as the format has it", ["format", "what"]),
+    }
+
+
+@cache
+def _counter(name: str, format: str, label: str) -> Any:
+    """The one counter of these labels: to look for it takes longer than to count."""
+    return _counters()[name].labels(format, label)
 
 
 def count(tally: Tally, drift: str | None = None) -> None:
@@ -53,12 +57,11 @@ def count(tally: Tally, drift: str | None = None) -> None:
 
 
 def _count(tally: Tally, drift: str | None) -> None:
-    counters = _counters()
-    if counters is None:
+    if not _counters():
         return
-    counters.messages.labels(tally.format, "calls" if tally.has_calls else "text").inc()
+    _counter("messages", tally.format, "calls" if tally.has_calls else "text").inc()
     for outcome, number in [*tally.calls.items(), (REPAIRED, tally.repaired)]:
         if number:
-            counters.calls.labels(tally.format, outcome).inc(number)
+            _counter("calls", tally.format, outcome).inc(number)
     if drift is not None:
-        counters.drift.labels(tally.format, drift).inc()
+        _counter("drift", tally.format, drift).inc()

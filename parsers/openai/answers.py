@@ -7,6 +7,7 @@ messages, the engines' adapters and the gateway's normalising all ask here.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -123,6 +124,19 @@ def is_complete(arguments: str) -> bool:
     text = arguments.strip()
     if text[:1] not in ("{", "[", '"'):
         return json_type(text) is not None
+    return _is_json(text) or _is_balanced(text)
+
+
+def _is_json(text: str) -> bool:
+    """What most arguments are, and this is the quickest way to see that they are finished."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _is_balanced(text: str) -> bool:
     still_open: list[str] = []
     count = {"{": 0, "[": 0}
     for token in _TOKENS.finditer(text):

@@ -136,5 +136,7 @@ def parse(
     ids. `repair`: what of "coerce" and "names" may be done to calls.
     """
     parser = Parser(format, tools, reasoning, in_reasoning)
-    events = Repair(repair, tools).events([*parser.feed(text), *parser.finish()])
+    events = parser.feed(text) + parser.finish()
+    if repair:
+        events = Repair(repair, tools).events(events)
     return collect(events, CallIds(parser.format.ids, earlier_calls))

@@ -196,12 +196,17 @@ def _function(found: Declaration) -> Function | None:
 
 def read_choice(choice: Any) -> Choice:
     """A tool choice by itself: a string, a mapping or an engine's object."""
+    if choice is None:
+        return _ANY_CHOICE
     if isinstance(choice, str):
         return Choice(choice if choice in ("none", "required") else "auto")
     if field(choice, "type") == "allowed_tools":
         return _read_allowed(choice)
     name = referred(choice)
     return Choice() if name is None else Choice("required", name)
+
+
+_ANY_CHOICE = Choice()
 
 
 def referred(reference: Any) -> str | None:

@@ -1,5 +1,8 @@
 # Shared by the scripts; source it. What installs works on the virtual environment $VENV.
 
+# The router that is tested in front of servers.
+SMG="smg==${TOOLWIRE_SMG_VERSION:-1.13.0}"
+
 say() { printf '\033[36m==>\033[0m %s\n' "$*" >&2; }
 
 has_gpu() { command -v nvidia-smi >/dev/null 2>&1 && nvidia-smi -L >/dev/null 2>&1; }

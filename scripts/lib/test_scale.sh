@@ -3,8 +3,7 @@
 # .venvs/ and runs these tests there, one server after the other. What follows goes to pytest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-
-SMG_VERSION="${TOOLWIRE_SMG_VERSION:-1.13.0}"
+. scripts/lib/common.sh
 
 # Each of an engine's many processes would compile again what it imports.
 unset PYTHONDONTWRITEBYTECODE
@@ -15,7 +14,7 @@ run() { # ENGINE FILE ... : in the engine's environment
         -W ignore::DeprecationWarning -W ignore::UserWarning "$@"
 }
 
-scripts/lib/install_vllm.sh anthropic gguf openai psutil pytest "smg==$SMG_VERSION"
+scripts/lib/install_vllm.sh anthropic gguf openai psutil pytest "$SMG"
 run vllm tests/engines/scale/test_vllm_processes.py "$@"
 scripts/lib/install_sglang.sh anthropic httpx openai psutil pytest
 run sglang tests/engines/scale/test_sglang_processes.py "$@"

@@ -3,8 +3,10 @@
 # against vLLM's own classes and against real servers. What follows goes to pytest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. scripts/lib/common.sh
 
-scripts/lib/install_vllm.sh anthropic gguf httpx2 hypothesis jsonschema openai psutil purgatory pytest pytest-xdist tenacity
+scripts/lib/install_vllm.sh anthropic gguf httpx2 hypothesis jsonschema openai psutil purgatory pytest \
+    pytest-xdist tenacity "$SMG"
 # Each of vLLM's many processes would compile again what it imports.
 unset PYTHONDONTWRITEBYTECODE
 # Only the engine tests' own settings count here, and no toolwire but the installed one.

@@ -21,7 +21,7 @@ def test_rows_are_the_same_every_time_and_most_have_a_call() -> None:
     assert 120 < sum(len(outcome.tool_calls) for outcome in outcomes) < 200
 
 
-def figures(many: float) -> dict[str, Any]:
+def figures(many: float, megabytes: float = 210.0) -> dict[str, Any]:
     run = {"rate": 1000.0, "megabytes": 50.0}
     loop = {"theirs": 100.0, "ours": 900.0, "same": 9, "rows": 10}
     return {
@@ -29,7 +29,7 @@ def figures(many: float) -> dict[str, Any]:
         "sizes": {"few": 10_000, "many": 1_000_000},
         "one": run,
         "few": {"rate": 3000.0, "megabytes": 200.0},
-        "many": {"rate": many, "megabytes": 210.0},
+        "many": {"rate": many, "megabytes": megabytes},
         "loops": {"vllm": loop, "sglang": None},
     }
 
@@ -42,3 +42,8 @@ def test_the_part(many: float, wrong: int) -> None:
     assert len(found.wrong) == wrong
     assert found.wrong[0] == "sglang is not here."
     assert found.ratios["batch cores"].value == many / 4000
+
+
+def test_memory_that_grows_is_told() -> None:
+    found = batch.as_part(figures(3600.0, 400.0), part.now(), 1.0)
+    assert found.wrong[1:] == ["Memory grows: 200 MB, and 400 MB for many rows."]

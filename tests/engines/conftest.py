@@ -19,7 +19,7 @@ CHECKOUT = HERE.parents[1]
 sys.path.append(str(HERE / "plugins"))  # what the tests and the engines have in common
 #: These have tests, or assertions that tests call: a failure is told in full.
 pytest.register_assert_rewrite(
-    *("benchmark_checks", "conversation", "engine_process", "forced_calls"),
+    *("behind_smg", "benchmark_checks", "conversation", "engine_process", "forced_calls"),
     *("shared_contract", "shared_reasoning", "shared_records", "shared_registration"),
     *("shared_served", "shared_tools_prompt", "shared_user_formats"),
 )

@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import toolwire
 from engine_cases import ADD_ONE_TWO, CASES, ONE_TWO, TOOLS, block, written
-from engine_client import Answer
+from engine_client import WAYS, Answer, Asker, body
 
 GO = [{"role": "user", "content": "Go."}]
 #: Each character may take a small model a token, and an answer has a limit.
@@ -38,6 +38,10 @@ TURNS: dict[str, tuple[str, str | None, list[tuple[str, str]]]] = {
 }
 
 
+#: How what only forwards requests is asked.
+CHAT = {way: WAYS[way] for way in ("chat", "chat-stream")}
+
+
 def leave(kind: str, answers: dict[str, Any]) -> None:
     """For the comparison of releases; where nobody compares, nothing is left."""
     folder = os.environ.get("TOOLWIRE_ANSWERS")
@@ -45,6 +49,20 @@ def leave(kind: str, answers: dict[str, Any]) -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
         text = json.dumps(answers, indent=1, sort_keys=True)
         (Path(folder) / f"{kind}.json").write_text(text, encoding="utf-8")
+
+
+def ask_turns(url: str, tokenizer: Any, ways: Mapping[str, Any]) -> dict[tuple[str, str], Answer]:
+    """Every turn, in each of these ways, from a server that is told what to write."""
+    requests = {
+        turn: body(TOOLS, tokenizer.encode(text, add_special_tokens=False).ids)
+        for turn, (text, _, _) in TURNS.items()
+    }
+    keys = [(turn, way) for turn in TURNS for way in ways]
+    jobs = [
+        (lambda client, turn=turn, way=way: ways[way](client, GO, **requests[turn]))
+        for turn, way in keys
+    ]
+    return {key: one for key, (one,) in zip(keys, Asker(url).all(jobs), strict=True)}
 
 
 def check_turns(got: dict[tuple[str, str], Answer]) -> None:

@@ -9,20 +9,21 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import psutil
-from engine_client import MODEL
+from engine_client import MODEL, Answer
 from openai import AsyncOpenAI
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.parser import text_string_to_metric_families
 
 #: What toolwire counts in an engine: name and labels.
 Counts = Counter[tuple[str, tuple[tuple[str, str], ...]]]
+FORMAT = ("format", "hermes")
 
 
 def processes(parent: int, name: str) -> list[int]:
@@ -79,5 +80,18 @@ def _ours(families: Any) -> Counts:
             for family in families
             for sample in family.samples
             if sample.name.startswith("toolwire_") and sample.name.endswith("_total")
+        }
+    )
+
+
+def counts_of(answers: Iterable[Answer]) -> Counts:
+    """What toolwire counts for these."""
+    numbers = [len(one.calls) for one in answers]
+    with_calls = sum(map(bool, numbers))
+    return Counter(
+        {
+            ("toolwire_messages_total", (FORMAT, ("kind", "calls"))): with_calls,
+            ("toolwire_messages_total", (FORMAT, ("kind", "text"))): len(numbers) - with_calls,
+            ("toolwire_calls_total", (FORMAT, ("outcome", "complete"))): sum(numbers),
         }
     )

@@ -64,6 +64,7 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         super().__init__()
         self.eot_token = _KIMI_K3_STOP
         self._tool_choice: Any = None
+        self._has_call = ""  # a text that was asked about: SGLang asks twice
         self._reset()
 
     def _reset(self) -> None:
@@ -122,6 +123,8 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         """Whether to read the answer for calls. SGLang does not tell the tools here: any will do."""
         if read_choice(self._tool_choice).forced or is_handed_over(text):
             return True
+        if text and text == self._has_call:
+            return True
         if not CONTRACT.hears_choice and is_forced_json(text):
             return True
         try:
@@ -129,7 +132,9 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         except Exception:
             log.exception(_FAULT, self.toolwire_format)
             return False
-        if not found:  # then SGLang does not ask any further
+        if found:
+            self._has_call = text
+        else:  # then SGLang does not ask any further
             Record(self.toolwire_format, read_parts(None, None), Repair((), None)).whole(text, [])
         return found
 

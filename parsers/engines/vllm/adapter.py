@@ -147,7 +147,8 @@ class Adapter:
         return EventParser(format, request.known, style, inside)
 
     def _ids(self, asked: Any) -> CallIds:
-        return CallIds(get_format(self.toolwire_format).ids, earlier_calls(asked))
+        style = get_format(self.toolwire_format).ids
+        return CallIds(style, earlier_calls(asked) if style.counted else 0)
 
     def _repair(self, request: Request) -> Repair:
         return Repair(environment_repairs(), request.known)
@@ -176,7 +177,7 @@ class Adapter:
         if parser is None:
             return Message(text, [])
         repair = self._repair(read)
-        events = repair.events([*parser.feed(text), *parser.finish()])
+        events = repair.events(parser.feed(text) + parser.finish())
         Record(self.toolwire_format, read, repair).whole(text, events)
         ids = self._ids(request)
         return collect(events if read.parallel else first_call(events), ids)

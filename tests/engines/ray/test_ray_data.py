@@ -64,7 +64,7 @@ def test_files_on_two_nodes(kind: str, cluster: str, tmp_path: Path) -> None:
     assert (counts.rows, counts.calls) == (600, 450)
 
 
-@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+@pytest.mark.parametrize("kind", [pytest.param("parquet", marks=pytest.mark.short), "jsonl"])
 def test_a_worker_is_killed_in_the_middle(kind: str, cluster: str, tmp_path: Path) -> None:
     sources = write_files(tmp_path / "in", kind)
     mark = tmp_path / "killed"
@@ -84,6 +84,7 @@ def test_a_worker_is_killed_in_the_middle(kind: str, cluster: str, tmp_path: Pat
     assert (counts.rows, counts.calls) == (600, 450)
 
 
+@pytest.mark.short
 def test_the_command(cluster: str, tmp_path: Path) -> None:
     """Bad rows are reported, also there, and what is in a folder is not written over."""
     write_files(tmp_path / "in", "jsonl")

@@ -17,9 +17,9 @@ import openai
 import pytest
 import ray
 from as_on_gpus import AsOnGpus
-from conversation import GO, TURNS, check_turns
+from conversation import CHAT, GO, ask_turns, check_turns
 from engine_cases import TOOLS, block
-from engine_client import MODEL, WAYS, Answer, Asker, body, take_in
+from engine_client import MODEL, Answer, body, take_in
 from engine_server import BOOT_SECONDS, free_port
 from psutil import process_iter
 from ray import serve
@@ -90,23 +90,16 @@ def ids(tokenizer: Tokenizer, text: str) -> list[int]:
     return found
 
 
-def ask_turns(url: str, tokenizer: Tokenizer) -> None:
+def check(url: str, tokenizer: Tokenizer) -> None:
     """Every turn of the conversation, whole and streamed, comes to what it should."""
-    keys = [(turn, way) for turn in TURNS for way in ("chat", "chat-stream")]
-    requests = {turn: body(TOOLS, ids(tokenizer, text)) for turn, (text, _, _) in TURNS.items()}
-    jobs = [
-        (lambda client, turn=turn, way=way: WAYS[way](client, GO, **requests[turn]))
-        for turn, way in keys
-    ]
-    answers = Asker(url).all(jobs)
-    check_turns({key: one for key, (one,) in zip(keys, answers, strict=True)})
+    check_turns(ask_turns(url, tokenizer, CHAT))
 
 
 def test_a_replica_is_killed_under_load(url: str, model: Path, tokenizer: Tokenizer) -> None:
     """Only what it was writing is lost, and none of that looks whole. The other goes on, and Ray starts
     a new one."""
     with running(model, "chatml-hermes", REPLICAS, server_cls=AsOnGpus):
-        ask_turns(url, tokenizer)
+        check(url, tokenizer)
         assert warnings() == [], "parser and template fit"
         first = replicas()
         assert len(first) == REPLICAS
@@ -121,10 +114,10 @@ def test_a_replica_is_killed_under_load(url: str, model: Path, tokenizer: Tokeni
             ((name, arguments),) = answer.calls
             assert name == "write_file"
             assert LONG.startswith(arguments)
-        ask_turns(url, tokenizer)
+        check(url, tokenizer)
         again = wait_for_replicas(REPLICAS, without=min(first))
         assert len(again - first) == 1
-        ask_turns(url, tokenizer)
+        check(url, tokenizer)
 
 
 async def streams_and_a_kill(url: str, pid: int, script: list[int]) -> list[Answer]:
@@ -184,7 +177,7 @@ def wait_for_replicas(number: int, without: int) -> set[int]:
 def test_a_template_that_does_not_fit_is_found(url: str, model: Path, tokenizer: Tokenizer) -> None:
     """The check reads the template of Ray's configuration; and it only warns."""
     with running(model, "chatml-pythonic", 1):
-        ask_turns(url, tokenizer)
+        check(url, tokenizer)
         expected = "The chat template shows the model another way to write calls than hermes"
         assert any(expected in line for line in warnings())
 

@@ -36,6 +36,7 @@ def test_the_calls_of_the_server_path(name: str, tokenizer: Any) -> None:
     assert get_weather(**one["function"]["arguments"]) == "Oslo 3"
 
 
+@pytest.mark.short
 def test_one_bad_call_costs_no_other(tokenizer: Any) -> None:
     reading = with_parser(copy.deepcopy(tokenizer), "hermes")
     good = toolwire.write("hermes", [{"name": "get_weather", "arguments": {"city": "Oslo"}}])

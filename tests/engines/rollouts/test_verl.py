@@ -33,6 +33,7 @@ def extract(name: str, text: str, tokenizer: Any) -> tuple[str, list[Any]]:
     return asyncio.run(parser.extract_tool_calls(ids, TOOLS))
 
 
+@pytest.mark.short
 @pytest.mark.parametrize("name", toolwire.list_formats())
 def test_the_calls_of_the_server_path(name: str, tokenizer: Any) -> None:
     call = {"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}
@@ -46,6 +47,7 @@ def test_the_calls_of_the_server_path(name: str, tokenizer: Any) -> None:
     assert len(calls) == 1
 
 
+@pytest.mark.short
 def test_a_call_that_verls_own_parser_loses(tokenizer: Any) -> None:
     text = "Look. " + toolwire.write("hermes", [{"name": "get_weather", "arguments": ARGUMENTS}])
     assert extract("hermes", text + END, tokenizer)[1] == []

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from conversation import check_turns, told
 from engine_client import Answer
-from engine_workers import Counts, counted_by, others_stopped, scraped
+from engine_workers import counted_by, counts_of, others_stopped, scraped
 
 #: Asks for every turn of the conversation, in several ways.
 Ask = Callable[[], dict[tuple[str, str], Answer]]
-FORMAT = ("format", "hermes")
 
 
 def check_every_process(url: str, pids: Sequence[int], folder: Path, ask: Ask) -> None:
@@ -26,22 +25,11 @@ def check_every_process(url: str, pids: Sequence[int], folder: Path, ask: Ask) -
         check_turns(got)
         answers.append({key: told(answer) for key, answer in got.items()})
         counted = {one: counted_by(one, folder) - at_first[one] for one in pids}
-        assert counted == {one: counts_of(got) if one == pid else Counter() for one in pids}
-        expected += counts_of(got)
+        assert counted == {
+            one: counts_of(got.values()) if one == pid else Counter() for one in pids
+        }
+        expected += counts_of(got.values())
     assert all(one == answers[0] for one in answers)
     for pid in pids:
         with others_stopped(set(pids) - {pid}):
             assert scraped(url) - before == expected
-
-
-def counts_of(answers: dict[tuple[str, str], Answer]) -> Counts:
-    """What toolwire counts for these."""
-    calls = sum(len(one.calls) for one in answers.values())
-    with_calls = sum(bool(one.calls) for one in answers.values())
-    return Counter(
-        {
-            ("toolwire_messages_total", (FORMAT, ("kind", "calls"))): with_calls,
-            ("toolwire_messages_total", (FORMAT, ("kind", "text"))): len(answers) - with_calls,
-            ("toolwire_calls_total", (FORMAT, ("outcome", "complete"))): calls,
-        }
-    )
