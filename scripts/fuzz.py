@@ -5,9 +5,14 @@
     scripts/fuzz.py --cases 1000 --formats hermes,glm45
 
 Each case is a message of prose, thoughts and calls, with its delimiters cut, doubled, dropped, moved or
-put in. It is read whole, character by character, and in random pieces. What is looked for: a difference,
-an exception, more text coming out than can have gone in, and memory that grows. The first finding stops
-the run, and is printed as the smallest text that still shows it.
+put in. It is read whole, character by character, and in random pieces, in eight ways. Looked for are:
+a difference, an exception, more text coming out than can have gone in, and memory that grows. The first
+finding stops the run, and is printed as the smallest text that still shows it.
+
+Several processes share the cases of a seed: of N, each does every N-th. Ctrl-C ends a run as its time
+does: it goes on later. What is counted, and noted in the state, are the cases that are done without a
+gap; a few behind these are done once more. On the compiled core it is quicker: CONTRIBUTING.md says how
+to make one; run this with its folder in PYTHONPATH.
 """
 
 from __future__ import annotations
@@ -15,8 +20,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import queue
 import random
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -34,6 +42,10 @@ MOST_FOR_ONE = 6
 MOST_FOR_CALL = 400
 #: How much a process may grow once it has seen every pair a few times.
 MOST_GROWTH = 100 * 1024 * 1024
+#: In how many ways a message is cut: at random, and character by character. Making one costs more than
+#: reading it once more.
+RANDOM_CUTTINGS = 8
+CUTTINGS = RANDOM_CUTTINGS + 1
 
 
 def _tool(name: str, **properties: Any) -> dict[str, Any]:
@@ -64,6 +76,8 @@ WORDS = [
     "{",
     "}",
     "[1]",
+    "[1, ",
+    '{"x": [1, {}]}, ',
     '"',
     "'",
     "`",
@@ -208,18 +222,39 @@ Read = Callable[[Case, list[str]], list[Event]]
 def read(case: Case, chunks: list[str]) -> list[Event]:
     """The events of a message that comes in these pieces, neighbouring texts joined."""
     parser = Parser(case.format, TOOLS, case.reasoning, case.in_reasoning)
-    joined: list[Event] = []
-    for event in [e for chunk in chunks for e in parser.feed(chunk)] + parser.finish():
-        last = joined[-1] if joined else None
-        if isinstance(event, Arguments) and isinstance(last, Arguments):
-            joined[-1] = Arguments(event.index, last.text + event.text)
-        elif isinstance(event, Content) and isinstance(last, Content):
-            joined[-1] = Content(last.text + event.text)
-        elif isinstance(event, Reasoning) and isinstance(last, Reasoning):
-            joined[-1] = Reasoning(last.text + event.text)
-        else:
-            joined.append(event)
-    return joined
+    events: list[Event] = []
+    for chunk in chunks:
+        events += parser.feed(chunk)
+    return joined(events + parser.finish())
+
+
+def joined(events: list[Event]) -> list[Event]:
+    """The same, with neighbouring texts as one."""
+    found: list[Event] = []
+    texts: list[str] = []  # those of the last event, where it is one of text
+    last: Event | None = None
+    for event in events:
+        kind = type(event)
+        if kind is type(last) and kind in _TEXTS:
+            texts.append(event.text)  # type: ignore[union-attr]  # it is one of text
+            continue
+        if len(texts) > 1:
+            found[-1] = _with_text(found[-1], "".join(texts))
+        texts = [event.text] if kind in _TEXTS else []  # type: ignore[union-attr]
+        found.append(event)
+        last = event
+    if len(texts) > 1:
+        found[-1] = _with_text(found[-1], "".join(texts))
+    return found
+
+
+_TEXTS = (Content, Reasoning, Arguments)
+
+
+def _with_text(event: Event, text: str) -> Event:
+    if isinstance(event, Arguments):
+        return Arguments(event.index, text)
+    return Content(text) if isinstance(event, Content) else Reasoning(text)
 
 
 @dataclass(frozen=True)
@@ -261,8 +296,15 @@ def check(case: Case, cuttings: list[list[str]], read: Read = read) -> Finding |
 
 
 def cut(text: str, chance: random.Random) -> list[str]:
-    places = sorted(chance.randint(0, len(text)) for _ in range(chance.randint(1, 8)))
+    among, draw = len(text) + 1, chance.random
+    places = sorted([int(draw() * among) for _ in range(1 + int(draw() * 8))])
     return [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
+
+
+def cuttings(text: str) -> list[list[str]]:
+    """The ways in which a message is cut: the same ones for the same text."""
+    chance = random.Random(text)
+    return [list(text), *[cut(text, chance) for _ in range(RANDOM_CUTTINGS)]]
 
 
 def smallest(found: Finding, read: Read = read) -> Finding:
@@ -307,6 +349,11 @@ class State:
             raise SystemExit(f"{path} is of the seed {saved['seed']}: use that, or another file.")
         return cls(**saved)
 
+    def count(self, cases: int) -> None:
+        """So many cases were done."""
+        self.cuttings += CUTTINGS * (cases - self.cases)
+        self.cases = cases
+
     def save(self, path: Path | None) -> None:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -317,10 +364,10 @@ class State:
     def spent(self) -> float:
         return self.seconds + time.monotonic() - self.started
 
-    def line(self) -> str:
+    def line(self, memory: int) -> str:
         rate = 60 * self.cuttings / max(self.spent, 0.001)
-        memory = f", {_memory() >> 20} MiB" if _memory() else ""
-        return f"{self.cases} cases, {self.cuttings} cuttings, {rate:.0f} a minute{memory}"
+        most = f", {memory >> 20} MiB" if memory else ""
+        return f"{self.cases} cases, {self.cuttings} cuttings, {rate:.0f} a minute{most}"
 
 
 def _memory() -> int:
@@ -332,6 +379,73 @@ def _memory() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
+@dataclass(frozen=True)
+class Share:
+    """The cases of one process: every `step`-th from `first` on, below `end`, for so many seconds."""
+
+    first: int
+    step: int = 1
+    end: int | None = None
+    seconds: float | None = None
+    keep_going: bool = False
+
+
+#: What a process says once in a while: the next case that it has not done.
+Tell = Callable[[int], None]
+
+
+def search(source: Source, share: Share, tell: Tell) -> list[Finding]:
+    """The findings of one process. It ends with the first one, or with its share."""
+    findings: list[Finding] = []
+    number, warm = share.first, 0
+    said = begun = time.monotonic()
+    while share.end is None or number < share.end:
+        now = time.monotonic()
+        if share.seconds is not None and now - begun >= share.seconds:
+            break
+        case = source.case(number)
+        found = check(case, cuttings(case.text))
+        number += share.step
+        if found is not None and all(f.case.format != case.format for f in findings):
+            findings.append(smallest(found))
+            if not share.keep_going:
+                break
+        if now - said > 1:
+            said = now
+            tell(number)
+            if not warm and number - share.first > 20 * len(source.pairs):
+                warm = _memory()
+            if warm and _memory() - warm > MOST_GROWTH:
+                findings.append(Finding(case, [], f"memory grew to {_memory() >> 20} MiB"))
+                break
+    tell(number)
+    return findings
+
+
+class Progress:
+    """How far all processes are: noted in the state, and told every ten seconds."""
+
+    def __init__(self, state: State, path: Path | None, processes: int) -> None:
+        self._state, self._path = state, path
+        self._begun = state.cases
+        self._next = [state.cases + k for k in range(processes)]
+        self._memory = [0] * processes
+        self._said = time.monotonic()
+
+    def tell(self, process: int, number: int, memory: int, end: int | None = None) -> None:
+        """The next case of a process is this one. What is counted has no gap."""
+        self._next[process], self._memory[process] = number, memory
+        done = max(self._state.cases, min(self._next))
+        self._state.count(done if end is None else min(done, end))
+        if time.monotonic() - self._said > 10:
+            self._said = time.monotonic()
+            print(self.line(), file=sys.stderr)
+            self._state.save(self._path)
+
+    def line(self) -> str:
+        return self._state.line(max(self._memory))
+
+
 def run(
     source: Source,
     state: State,
@@ -340,34 +454,92 @@ def run(
     minutes: float = 0,
     path: Path | None = None,
     keep_going: bool = False,
-) -> list[Finding]:
-    """The findings of a run. It ends with the first one, after so many cases, or so many minutes."""
-    findings: list[Finding] = []
-    said, warm = time.monotonic(), 0
-    end = time.monotonic() + 60 * minutes if minutes else None
-    last = state.cases + cases if cases else None
-    begun = state.cases
-    while (last is None or state.cases < last) and (end is None or time.monotonic() < end):
-        case = source.case(state.cases)
-        chance = random.Random(case.text)
-        cuttings = [list(case.text), cut(case.text, chance), cut(case.text, chance)]
-        found = check(case, cuttings)
-        state.cases += 1
-        state.cuttings += len(cuttings)
-        if found is not None and all(f.case.format != case.format for f in findings):
-            findings.append(smallest(found))
-            if not keep_going:
-                break
-        if state.cases == begun + 20 * len(source.pairs):
-            warm = _memory()
-        if time.monotonic() - said > 10:
-            said = time.monotonic()
-            print(state.line(), file=sys.stderr)
-            state.save(path)
-            if warm and _memory() - warm > MOST_GROWTH:
-                findings.append(Finding(case, [], f"memory grew to {_memory() >> 20} MiB"))
-                break
+) -> list[str]:
+    """The findings of a run in this process, as reproducers."""
+    end = state.cases + cases if cases else None
+    share = Share(state.cases, 1, end, 60 * minutes if minutes else None, keep_going)
+    progress = Progress(state, path, 1)
+    try:
+        findings = search(source, share, lambda n: progress.tell(0, n, _memory(), end))
+    except KeyboardInterrupt:
+        findings = []
     state.save(path)
+    return [found.reproducer() for found in findings]
+
+
+# -- several processes ----------------------------------------------------------------------------
+#
+# Each is this script once more, with its share of the cases. What it says are lines of JSON: how far it
+# is (`next`, `memory`), what it found (`found`), and at last `over`.
+
+
+def serve(source: Source, share: Share) -> int:
+    """What one of several processes does."""
+
+    def say(**fields: Any) -> None:
+        print(json.dumps(fields), flush=True)
+
+    try:
+        findings = search(source, share, lambda n: say(next=n, memory=_memory()))
+    except (KeyboardInterrupt, BrokenPipeError):  # who started it ends all
+        return 0
+    for found in findings:
+        say(found=found.reproducer())
+    say(over=True)
+    return 0
+
+
+def run_all(
+    state: State, processes: int, options: list[str], *, cases: int, path: Path | None, stop: bool
+) -> list[str]:
+    """The findings of a run in several processes; with `stop`, the first ends it."""
+    end = state.cases + cases if cases else None
+    progress = Progress(state, path, processes)
+    said: queue.Queue[tuple[int, dict[str, Any] | None]] = queue.Queue()
+    children = []
+    for k in range(processes):
+        own = ["--share", f"{state.cases + k}:{processes}:{end or 0}"]
+        command = [sys.executable, __file__, *options, *own]
+        children.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+        threading.Thread(target=_listen, args=(k, children[k], said), daemon=True).start()
+    try:
+        return _collect(said, progress, processes, end, stop)
+    except KeyboardInterrupt:
+        return []
+    finally:
+        for child in children:
+            child.terminate()
+        for child in children:
+            child.wait()
+        state.save(path)
+
+
+def _listen(k: int, child: subprocess.Popen[str], said: queue.Queue[Any]) -> None:
+    assert child.stdout is not None
+    for line in child.stdout:
+        said.put((k, json.loads(line)))
+    said.put((k, None))
+
+
+def _collect(
+    said: queue.Queue[Any], progress: Progress, processes: int, end: int | None, stop: bool
+) -> list[str]:
+    """What the processes find, until all of them are over."""
+    findings: list[str] = []
+    over: set[int] = set()
+    gone = 0
+    while gone < processes and not (stop and findings):
+        k, line = said.get()
+        if line is None:
+            gone += 1
+            if k not in over:
+                findings.append(f"process {k + 1} of {processes} died: it has not said why")
+        elif "found" in line:
+            findings.append(line["found"])
+        elif "next" in line:
+            progress.tell(k, line["next"], line["memory"], end)
+        else:
+            over.add(k)
     return findings
 
 
@@ -385,22 +557,46 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--keep-going", action="store_true", help="one finding for each format, not just one"
     )
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="how many share the work (default: one for each core)",
+    )
+    parser.add_argument("--share", help=argparse.SUPPRESS)  # of one of several: first:step:end
     given = parser.parse_args(arguments)
     names = [get_format(name).name for name in given.formats.split(",") if name]
     source = Source(given.seed, names or list_formats())
-    state = State.load(given.state, given.seed)
     minutes = given.minutes or (0 if given.cases else 1)
-    findings = run(
-        source,
-        state,
-        cases=given.cases,
-        minutes=minutes,
-        path=given.state,
-        keep_going=given.keep_going,
-    )
+    if given.share:
+        first, step, end = map(int, given.share.split(":"))
+        seconds = 60 * minutes if minutes else None
+        return serve(source, Share(first, step, end or None, seconds, given.keep_going))
+    state = State.load(given.state, given.seed)
+    if given.processes > 1:
+        options = ["--seed", str(given.seed), "--minutes", str(minutes)]
+        options += ["--formats", given.formats] if given.formats else []
+        options += ["--keep-going"] if given.keep_going else []
+        options += ["--cases", str(given.cases)] if given.cases else []
+        stop = not given.keep_going
+        findings = run_all(
+            state, given.processes, options, cases=given.cases, path=given.state, stop=stop
+        )
+    else:
+        findings = run(
+            source,
+            state,
+            cases=given.cases,
+            minutes=minutes,
+            path=given.state,
+            keep_going=given.keep_going,
+        )
     for found in findings:
-        print(found.reproducer())
-    print(f"{len(source.pairs)} formats with styles; {state.line()}; {len(findings)} findings")
+        print(found)
+    print(
+        f"{len(source.pairs)} formats with styles; {state.line(_memory())}; {len(findings)} findings"
+    )
     return 1 if findings else 0
 
 

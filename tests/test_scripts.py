@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import queue
 import random
 import sys
 import zipfile
@@ -39,8 +40,9 @@ def test_a_short_run_over_all_formats_and_styles_finds_nothing() -> None:
     assert {format for format, _ in source.pairs} == set(list_formats())
     state = fuzz.State(7)
     findings = fuzz.run(source, state, cases=2 * len(source.pairs))
-    assert [found.reproducer() for found in findings] == []
-    assert (state.cases, state.cuttings) == (2 * len(source.pairs), 6 * len(source.pairs))
+    assert findings == []
+    cases = 2 * len(source.pairs)
+    assert (state.cases, state.cuttings) == (cases, fuzz.CUTTINGS * cases)
 
 
 def test_a_case_is_the_same_by_its_number() -> None:
@@ -81,13 +83,50 @@ def test_exceptions_and_growth_are_found(text: str, what: str) -> None:
     assert found.what == what
 
 
-def test_a_run_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("processes", ["1", "3"])
+def test_a_run_goes_on_where_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], processes: str
+) -> None:
     state = tmp_path / "state.json"
     for done in (5, 10):
         options = ["--cases", "5", "--formats", "hermes", "--state", str(state)]
-        assert fuzz.main(options) == 0
+        assert fuzz.main([*options, "--processes", processes]) == 0
         assert json.loads(state.read_text(encoding="utf-8"))["cases"] == done
-    assert "10 cases, 30 cuttings" in capsys.readouterr().out
+    assert f"10 cases, {10 * fuzz.CUTTINGS} cuttings" in capsys.readouterr().out
+
+
+def test_processes_share_the_cases_of_a_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(fuzz, "check", lambda case, cuttings: seen.append(case.text))
+    source = fuzz.Source(3, ["hermes", "glm45"])
+    for k in range(3):
+        fuzz.search(source, fuzz.Share(k, 3, 20), lambda number: None)
+    assert sorted(seen) == sorted(source.case(number).text for number in range(20))
+
+
+def told(*lines: tuple[int, Any], processes: int = 2, stop: bool = True) -> tuple[list[str], Any]:
+    """What comes of a run whose processes say this; and how far it is."""
+    state = fuzz.State(1)
+    said: queue.Queue[Any] = queue.Queue()
+    for line in lines:
+        said.put(line)
+    progress = fuzz.Progress(state, None, processes)
+    return fuzz._collect(said, progress, processes, None, stop), state
+
+
+def test_a_finding_in_any_process_ends_the_run() -> None:
+    assert told((1, {"found": "a text"}))[0] == ["a text"]
+
+
+def test_a_process_that_dies_is_told() -> None:
+    lines = [(0, {"over": True}), (0, None), (1, {"next": 3, "memory": 1}), (1, None)]
+    assert told(*lines)[0] == ["process 2 of 2 died: it has not said why"]
+
+
+def test_what_is_counted_has_no_gap() -> None:
+    ends = [(k, line) for k in (0, 1) for line in ({"over": True}, None)]
+    findings, state = told((0, {"next": 8, "memory": 1}), (1, {"next": 5, "memory": 1}), *ends)
+    assert (findings, state.cases, state.cuttings) == ([], 5, 5 * fuzz.CUTTINGS)
 
 
 # -- BFCL -----------------------------------------------------------------------------------------

@@ -11,6 +11,10 @@ reads the text as it would in a message of its own, with the thoughts, the windo
 message. The first that commits to a call goes on, up to where its block ends. One that gives up puts
 back what it has read, and the next one reads it; what the last one gives up is content.
 
+A format may give up in a list, of which the next member may be a call again. Where all others give up,
+too, prose goes on in the list of the first that did so. At its next member it is asked once more, and
+with it those that gave up in the same place and read lists alike.
+
 What makes every cut give the same result, and keeps cost linear:
 
 * What narrows the candidates down, whether a format commits, and where it gives up, depends on the text
@@ -41,6 +45,7 @@ from .context import Context
 from .driver import Run
 from .format import Format
 from .literals import Literals
+from .open_list import OpenList
 from .outgoing import Outgoing
 from .shape_reader import ShapeReader
 from .thoughts import Thoughts
@@ -129,11 +134,21 @@ class _FormatRun(Run):
         self._block = block
         self.line_start = line_start
         self.trying = trying
+        self._open_list = None
         self._let_go.clear()
 
     @property
     def block(self) -> Block:
         return self._block
+
+    @property
+    def open_list(self) -> OpenList | None:
+        """The list that it has left open: a member of it was no call."""
+        return self._open_list
+
+    def enter_list(self, here: OpenList) -> None:
+        """At a member of a list that it has left open."""
+        self._open_list = here
 
     def allowed(self, name: str) -> bool:
         return bool(name) and (self.tools is None or name in self.tools)
@@ -166,6 +181,24 @@ class _FormatRun(Run):
         super().commit()
 
 
+class _InList:
+    """A format that has given up in a list, and what it knows of the block."""
+
+    __slots__ = ("block", "format", "here", "place")
+
+    def __init__(self, format: Format, block: Block, here: OpenList, place: int) -> None:
+        self.format = format
+        self.block = block
+        self.here = here
+        self.place = place  # where it gave up
+
+    def goes_with(self, other: _InList) -> bool:
+        """Whether both see the same list."""
+        one, two = self.format.reading, other.format.reading
+        alike = one.quotes == two.quotes and one.comments == two.comments
+        return alike and self.place == other.place and self.here.lists == other.here.lists
+
+
 class AnyRun(Run):
     """One message being read in whatever formats it has."""
 
@@ -178,6 +211,7 @@ class AnyRun(Run):
         self._on_trial = False
         self._given_up: Final[dict[str, int]] = {}  # where each format did last
         self._run: _FormatRun | None = None  # who reads the block at hand
+        self._in_list: list[_InList] = []  # who reads the members of the list that is passed on
 
     # -- blocks -------------------------------------------------------------------------------
 
@@ -214,27 +248,73 @@ class AnyRun(Run):
         return AnyChannelRun(Context(family.merged, self.tools, self.window), self.out, family)
 
     def read_block(self) -> Step[bool]:
-        w = self.window
-        place = w.place
         formats = yield from self._choose()
+        given_up: list[_InList] = []
         for format in formats:
             family = self._reader.families.get(format.name)
             if family is not None:
                 yield from self._parts(family).rest()
                 return False
-            calls = self.out.calls
-            run = self._run = self._enter(format, trying=format is not formats[-1])
-            at_opener = yield from run.read_block()
-            self._run = None
+            trying = format is not formats[-1] or bool(given_up)
+            run = self._enter(format, self._block_of(format), trying)
+            at_opener = yield from self._read_with(run, run.read_block(), given_up)
             if not run.trying:
-                self.line_start = run.line_start
-                if self.out.calls > calls:
-                    self._block, self._last = run.block, format
                 return at_opener
-            text = run.let_go()
-            self._given_up[format.name] = place + len(text)
-            w.unread(text)
+        self._go_on_in_list(given_up)
         return False
+
+    def read_member(self) -> Step[bool]:
+        here, self._open_list = self._open_list, None
+        assert here is not None
+        place = self.window.place
+        readers = [r for r in self._in_list if self._given_up.get(r.format.name, 0) <= place]
+        given_up: list[_InList] = []
+        for reader in readers:
+            trying = reader is not readers[-1] or bool(given_up)
+            run = self._enter(reader.format, reader.block, trying)
+            run.enter_list(here)
+            at_opener = yield from self._read_with(run, run.read_member(), given_up)
+            if not run.trying:
+                return at_opener
+        self._go_on_in_list(given_up)
+        return False
+
+    def _read_with(self, run: _FormatRun, call: Step[bool], given_up: list[_InList]) -> Step[bool]:
+        """Let a format read what may be a call. If it gives up, and another is to be tried, that is put
+        back; `given_up` is told where that is in a list."""
+        w, calls = self.window, self.out.calls
+        format, place = run.format, w.place
+        self._run = run
+        at_opener = yield from call
+        self._run = None
+        here = run.open_list
+        if not run.trying:
+            self.line_start = run.line_start
+            if self.out.calls > calls:
+                self._block, self._last = run.block, format
+            self._open_list = here
+            self._in_list = [_InList(format, run.block, here, 0)] if here is not None else []
+            return at_opener
+        text = run.let_go()
+        self._given_up[format.name] = place + len(text)
+        w.unread(text)
+        if here is not None:
+            given_up.append(_InList(format, run.block, here, place + len(text)))
+        return False
+
+    def _go_on_in_list(self, given_up: list[_InList]) -> None:
+        """Nobody wants what stands here: up to where the first gave up in a list, it is prose."""
+        if not given_up:
+            return
+        w, first = self.window, given_up[0]
+        text = w.take(w.pos + first.place - w.place)
+        self.say(text)
+        self.note_line(text)
+        self._open_list = first.here
+        self._in_list = [reader for reader in given_up if reader.goes_with(first)]
+
+    def may_start_member(self, character: str) -> bool:
+        return any(reader.format.reading.may_start(character) for reader in self._in_list)
 
     def release(self) -> None:
         if self._run is not None and (text := self._run.let_go()):  # nobody reads on
@@ -245,16 +325,13 @@ class AnyRun(Run):
 
     def _after(self) -> Step[bool]:
         assert self._last is not None
-        run = self._enter(self._last, trying=False)
-        at_opener = yield from run._after()
-        self.line_start = run.line_start
-        return at_opener
+        run = self._enter(self._last, self._block_of(self._last), trying=False)
+        return (yield from self._read_with(run, run._after(), []))
 
-    def _enter(self, format: Format, trying: bool) -> _FormatRun:
+    def _enter(self, format: Format, block: Block, trying: bool) -> _FormatRun:
         run = self._runs.get(format.name)
         if run is None:
             run = self._runs[format.name] = _FormatRun(Context(format, self.tools, self.window))
-        block = self._block_of(format)
         run.enter(self.out, self.thoughts, block, self.line_start, trying)
         return run
 

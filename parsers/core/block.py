@@ -9,7 +9,7 @@ reports what it saw (`Run.saw`).
 | `bare`, `opened` | openers, when a block begins; closers |
 | `left_open` | a call, which makes the openers before it count; closers |
 | `siblings` | a bracket that ends a list; the last closer |
-| `listed`, `fenced`, `marked` | what a shape saw; what ends a list, or a fence |
+| `lists`, `fenced`, `marked` | what a shape saw; what ends a list, or a fence |
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Block:
     __slots__ = (
         "bare",
         "fenced",
-        "in_list",
         "left_open",
         "list_mark",
-        "listed",
+        "lists",
+        "lists_before",
         "marked",
         "opened",
         "siblings",
@@ -41,9 +41,9 @@ class Block:
         self.bare = False  # it has no wrapper
         self.marked = False  # … but a marker of its own
         self.fenced = False  # a code fence in it is open
-        self.listed = False  # a list in it is open
-        self.list_mark = 0  # where in the held text it begins, …
-        self.in_list = False  # … or whether all of that stands in it
+        self.lists = 0  # lists in it that are open, one in the other
+        self.list_mark = 0  # where in the held text lists begin, …
+        self.lists_before = 0  # … and how many were open there already
         self.siblings = False  # another call may follow
         self.opened = 0  # the wrappers around it
         self.left_open = 0  # those that its calls have left open, also in prose later
@@ -51,7 +51,8 @@ class Block:
     def begin(self) -> None:
         self.opened = self.left_open
         self.bare = True
-        self.marked = self.fenced = self.listed = False
+        self.marked = self.fenced = False
+        self.lists = 0
         self.siblings = True
 
     def open(self, level: int) -> None:
@@ -66,14 +67,25 @@ class Block:
         if not self.left_open:
             self.bare = self.siblings = False
 
-    def begin_list(self, mark: int) -> None:
-        self.listed = True
-        self.in_list = False
+    def begin_lists(self, mark: int, count: int) -> None:
+        if not self.lists:
+            self.list_mark = mark
+            self.lists_before = 0
+        self.lists += count
+
+    def list_opened(self, mark: int) -> None:
+        """A list has begun with the opener before this place of the held text."""
+        self.lists += 1
         self.list_mark = mark
+        self.lists_before = self.lists
+
+    def end_list(self) -> None:
+        self.lists = max(0, self.lists - 1)
 
     def go_on_in_list(self) -> None:
-        """What is held from here on stands in the list, if one is open."""
-        self.in_list = True
+        """What is held from here on stands in the lists that are open, if there are any."""
+        self.list_mark = 0
+        self.lists_before = self.lists
 
     def saw(self, what: Seen) -> None:
         if what == FENCE:

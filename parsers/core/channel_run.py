@@ -21,6 +21,7 @@ from .context import Context
 from .driver import Run
 from .literals import Literals, any_of, beginning, cut_off, first_characters
 from .shape_reader import NOTHING
+from .triggers import MEMBER
 from .window import Step, Window
 
 TEXT: Final = 0
@@ -327,6 +328,8 @@ class ChannelRun(Run):
                 return
             if trigger == "close":
                 yield from self._after()
+            elif trigger == MEMBER:
+                yield from self.read_member()
             else:
                 yield from self.read_block()
             trigger = ""

@@ -62,7 +62,7 @@ class Run(Prose):
     @property
     def listed(self) -> bool:
         """Whether a list of calls is open in the block at hand."""
-        return self._block.listed
+        return self._block.lists > 0
 
     @property
     def opened(self) -> int:
@@ -95,9 +95,9 @@ class Run(Prose):
     def saw(self, what: Seen) -> None:
         self._block.saw(what)
 
-    def begin_list(self, mark: int) -> None:
-        """A list of calls begins at this place of the held text."""
-        self._block.begin_list(mark)
+    def begin_lists(self, mark: int, count: int = 1) -> None:
+        """So many lists begin at this place of the held text, one in the other; calls may be in them."""
+        self._block.begin_lists(mark, count)
 
     def gap(self, space: str) -> None:
         """Whitespace behind a call, of which it is not known yet what it is."""
@@ -192,6 +192,7 @@ class Run(Prose):
     def end_trial(self, holds: bool) -> None:
         """Speak for real again; if it does not hold, nothing of it was."""
         self.out, block = self._before_trial
+        self._open_list = None  # of a call that is a thought, nothing follows
         if not holds:
             self._block = block
 
@@ -225,10 +226,10 @@ class Run(Prose):
                 self.thoughts.read_marker(self, trigger)
             elif trigger == "close":
                 at_opener = yield from self._after()
-            elif trigger == MEMBER:
-                at_opener = yield from self._read_member()
             elif self.thoughts.active:
-                yield from self.thoughts.read_call(self)
+                yield from self.thoughts.read_call(self, trigger == MEMBER)
+            elif trigger == MEMBER:
+                at_opener = yield from self.read_member()
             else:
                 at_opener = yield from self.read_block()
         self.out.finish()
@@ -253,10 +254,13 @@ class Run(Prose):
         yield from self._read_openers()
         return (yield from self._read_first_call())
 
-    def _read_member(self) -> Step[bool]:
+    def read_member(self) -> Step[bool]:
         """At the next member of a list in which one before it was no call. All that is known of the
-        block still holds."""
+        block still holds. Returns what `read_block` does."""
+        here, self._open_list = self._open_list, None
+        assert here is not None
         self.window.hold()
+        self._block.lists = here.lists
         self._block.go_on_in_list()
         return (yield from self._read_first_call())
 
@@ -276,11 +280,13 @@ class Run(Prose):
 
     def _no_call(self) -> None:
         """What is held is prose. If a list was begun in it, its next member may be a call."""
-        block, w = self._block, self.window
-        if block.listed:
-            inside = block.in_list
-            self._open_list = OpenList(self.shape.quotes, self.shape.comments, inside)
-            self._open_list.read(w.held_since(0 if inside else block.list_mark))
+        block, shape = self._block, self.shape
+        if block.lists:
+            nested = shape.may_start("[")
+            here = OpenList(shape.quotes, shape.comments, nested, block.lists_before)
+            here.read(self.window.held_since(block.list_mark))
+            here.refuse()
+            self._open_list = here
         self.release()
 
     def _read_openers(self) -> Step[None]:
@@ -302,6 +308,8 @@ class Run(Prose):
             depth = level + 1
             block.open(level)
             w.take(w.pos + len(opener))
+            if opener.endswith("["):
+                block.list_opened(w.mark())
             while w.space() is None:
                 yield
 
@@ -316,8 +324,9 @@ class Run(Prose):
             if not c or c not in self.shape.separators:
                 break
             w.take(w.pos + 1)
-            block.listed = block.listed and c != "]"
-        if not c or (block.bare and not block.listed):
+            if c == "]":
+                block.end_list()
+        if not c or (block.bare and not block.lists):
             return False
         while (closer := self.closer()) is None:
             yield
@@ -382,10 +391,10 @@ class Run(Prose):
             self.out.gap_is_markup()
             w.take(w.pos + 1)
             if c == "]":
-                block.listed = False
+                block.end_list()
                 block.siblings = block.siblings and shape.may_start("[")
             return True
-        if block.bare and not (block.listed or block.fenced) and self.out.gap_has_newline():
+        if block.bare and not (block.lists or block.fenced) and self.out.gap_has_newline():
             return False  # nothing but lines in common: a block of its own
         return (yield from self._sibling())
 

@@ -8,7 +8,7 @@ which a member was no call, the next member.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..events import Content, Event, Reasoning
 from .block import Block
@@ -21,6 +21,10 @@ from .window import Matches, Step
 
 if TYPE_CHECKING:
     from .shape_reader import ShapeReader
+
+
+#: What is found by its looks alone.
+_BARE: Final = frozenset({"bare", "cutbare", INLINE})
 
 
 class Prose:
@@ -70,6 +74,7 @@ class Prose:
             if kind and kind != "cut" and kind != "cutbare":
                 return kind
             if w.stopped or w.eof:
+                self._open_list = None  # it ends with the text that it stands in
                 self._text(w.take(len(w.text)))
                 return THOUGHT if w.stopped else "end"
             if w.pos == len(w.text) and self._open_list is None and self.thoughts.settled:
@@ -131,20 +136,24 @@ class Prose:
         return bool(self._block.left_open) and not self.thoughts.active
 
     def _in_open_list(self, kind: str, end: int) -> tuple[str, int]:
-        """In a list: the next member, where that comes before all else that was found. In the middle
-        of a line nothing else counts."""
+        """In a list: the next member, where that comes before all else that was found. Inside of a
+        member that is none of these, nothing counts in the middle of a line."""
         w, here = self.window, self._open_list
         assert here is not None
-        member = here.next_member(w.text, w.pos, end, self.shape.may_start)
+        last = end if kind in _BARE else end - 1  # where a delimiter stands, no member does
+        member = here.next_member(w.text, w.pos, end, last, self.may_start_member)
         if member >= 0:
-            self._open_list = None
             return MEMBER, member
-        if kind == INLINE and not here.over:
+        if kind == INLINE and here.inside_member:
             here.read(w.text[end])
             kind, end = "text", end + 1
         if here.over or kind not in ("", "text", "cut", "cutbare"):
             self._open_list = None
         return kind, end
+
+    def may_start_member(self, character: str) -> bool:
+        """Whether a call can begin with `character` in the list that is being passed on."""
+        return self.shape.may_start(character)
 
     def _text(self, text: str) -> None:
         self.say(text)

@@ -191,12 +191,16 @@ class Thoughts:
 
     # -- calls in thoughts --------------------------------------------------------------------
 
-    def read_call(self, run: Run) -> Step[None]:
-        """At what may begin a call."""
+    def read_call(self, run: Run, member: bool = False) -> Step[None]:
+        """At what may begin a call: an opener, or the next member of a list, which goes on only where
+        its calls are for real."""
         assert self._style is not None
+        if member:
+            yield from self._for_real(run, run.read_member())
+            return
         opener = run.delimiters.opens.at(run.window.text, run.window.pos)
         if self._style.calls or run.format.is_special(opener):
-            yield from self._for_real(run)
+            yield from self._for_real(run, run.read_block())
         else:
             yield from self._on_trial(run)
 
@@ -208,10 +212,10 @@ class Thoughts:
         else:
             self.end(run)
 
-    def _for_real(self, run: Run) -> Step[None]:
+    def _for_real(self, run: Run, call: Step[bool]) -> Step[None]:
         """Where it is a call, it counts."""
         w = run.window
-        for _ in run.read_block():
+        for _ in call:
             if w.stopped:  # the thoughts end before it is one
                 run.release()
                 w.forget()

@@ -25,10 +25,28 @@ from toolwire.formats.any_format import STYLE, AnyCalls
 from toolwire.formats.registry import names_read
 
 from ..corpus_cases import CASES, Case
-from ..support import cut_at, events_of, filled, printed_by, summary, whole_summary
+from ..support import (
+    check_all_splits,
+    cut_at,
+    events_of,
+    filled,
+    printed_by,
+    summary,
+    whole_summary,
+)
 from ..test_adversarial import COMMON, steps
 from ..writers import WRITERS
 from .generate import Conversation, calls_for, conversations, delimiters, prose, soup, tools_for
+from .second_list import (
+    KNOWN,
+    NO_CALLS,
+    OTHER_JSON,
+    OTHER_SUM,
+    SUM,
+    SUM_JSON,
+    marked_list,
+    marked_lists,
+)
 from .test_fast_paths import check as check_fast_paths
 from .test_rules import check_shape, is_part_of
 from .thinking import closers, openers
@@ -143,6 +161,24 @@ def test_the_prompt_may_have_begun_the_first_header(format: str, text: str) -> N
 def test_a_word_that_could_begin_a_header_is_text(text: str) -> None:
     for pieces in ([text], list(text)):
         assert events_of("any", pieces, FEW_TOOLS) == [Content(text)]
+
+
+@pytest.mark.parametrize("format", [format for format in marked_lists() if format in READ])
+@pytest.mark.parametrize("member", NO_CALLS)
+def test_a_member_that_is_no_call_takes_nobody_with_it(format: str, member: str) -> None:
+    text, _ = marked_list(format, member, SUM_JSON, "7", OTHER_JSON)
+    whole = events_of("any", [text], KNOWN)
+    assert events_of("any", list(text), KNOWN) == whole
+    content, calls = summary(whole)
+    assert calls == [SUM, OTHER_SUM]
+    assert member in (content or "")
+    assert "7" in (content or "")
+
+
+@pytest.mark.parametrize("format", [format for format in marked_lists() if format in READ])
+def test_so_it_is_however_it_is_cut(format: str) -> None:
+    text, _ = marked_list(format, "1", SUM_JSON, "[{bad}]", OTHER_JSON)
+    assert summary(check_all_splits("any", text, KNOWN, pairs_under=0))[1] == [SUM, OTHER_SUM]
 
 
 # -- several formats ------------------------------------------------------------------------------

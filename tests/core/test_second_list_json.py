@@ -10,9 +10,19 @@ from hypothesis import strategies as st
 from toolwire import Parser
 from toolwire.openai.message import ToolCall
 
-from ..support import ADD, check_all_splits, events_of, summary
+from ..support import ADD, check_all_splits, events_of, summary, whole_summary
 from .rows import Calls
-from .second_list import KNOWN, OTHER_JSON, OTHER_SUM, SUM, SUM_JSON, Row
+from .second_list import (
+    KNOWN,
+    NO_CALLS,
+    OTHER_JSON,
+    OTHER_SUM,
+    SUM,
+    SUM_JSON,
+    Row,
+    marked_list,
+    marked_lists,
+)
 
 BARE_JSON = ("json", "llama3_json", "xlam")
 IN_BARE_JSON: list[tuple[str, str, str | None, Calls]] = [
@@ -217,6 +227,119 @@ IN_MARKED_JSON: list[Row] = [
 )
 def test_a_row(format: str, text: str, content: str | None, calls: Calls) -> None:
     assert summary(check_all_splits(format, text, KNOWN, pairs_under=50)) == (content, calls)
+
+
+@pytest.mark.parametrize("format", marked_lists())
+@pytest.mark.parametrize("member", NO_CALLS)
+def test_t50_a_first_member_that_is_no_object(format: str, member: str) -> None:
+    text, opener = marked_list(format, member, SUM_JSON, OTHER_JSON)
+    for pieces in ([text], list(text)):
+        content, calls = summary(events_of(format, pieces, KNOWN))
+        assert calls == [SUM, OTHER_SUM]
+        assert content == f"{opener}[{member},"
+
+
+@pytest.mark.parametrize("format", marked_lists())
+def test_t50_no_calls_among_calls(format: str) -> None:
+    members = [
+        "1",
+        SUM_JSON,
+        "[{bad}, 2]",
+        OTHER_JSON,
+        "{}",
+        "[[]",
+        SUM_JSON,
+        "7",
+    ]
+    text, opener = marked_list(format, *members)
+    content, calls = summary(check_all_splits(format, text, KNOWN, pairs_under=0))
+    assert calls == [SUM, OTHER_SUM, SUM]
+    for said in (f"{opener}[1,", "[{bad}, 2],", "{}", "[[]", "7"):
+        assert said in (content or "")
+
+
+@pytest.mark.parametrize("format", BARE_JSON)
+@pytest.mark.parametrize("member", NO_CALLS)
+@pytest.mark.parametrize("tools", [None, KNOWN], ids=["no tools", "tools"])
+def test_t50_the_same_without_a_marker(format: str, member: str, tools: Any) -> None:
+    text = f"[{member}, {SUM_JSON}, {OTHER_JSON}]"
+    for pieces in ([text], list(text)):
+        assert summary(events_of(format, pieces, tools)) == (f"[{member},", [SUM, OTHER_SUM])
+
+
+IN_LISTS: list[Row] = [
+    ("in a list", "mistral", f"[TOOL_CALLS][[1, {SUM_JSON}], 2]", "[TOOL_CALLS][[1,  2]", [SUM]),
+    ("one that lost its end", "mistral", f"[TOOL_CALLS][[, {SUM_JSON}]", "[TOOL_CALLS][[,", [SUM]),
+    ("not in a member", "mistral", f'[TOOL_CALLS][1, {{"x": [2, {SUM_JSON}]}}]', None, []),
+    ("not in a string", "mistral", '[TOOL_CALLS]["a, {\\"name\\": \\"add\\"}", 1]', None, []),
+    (
+        "an opener",
+        "mistral",
+        f"[TOOL_CALLS][1, [TOOL_CALLS][{SUM_JSON}]",
+        "[TOOL_CALLS][1,",
+        [SUM],
+    ),
+    (
+        "its end",
+        "mistral",
+        f"[TOOL_CALLS][1], {SUM_JSON}",
+        None,
+        [],
+    ),
+    ("the opener's own", "phi4", f"functools[{{bad}}, {SUM_JSON}]", "functools[{bad},", [SUM]),
+    (
+        "as a member of an object",
+        "json",
+        f'{{"tool_calls": [1, {SUM_JSON}]}}',
+        '{"tool_calls": [1,',
+        [SUM],
+    ),
+    ("in brackets that are none", "json", f"[Note: {SUM_JSON}", "[Note:", [SUM]),
+    ("Python's", "pythonic", "[[1], add(a=1, b=2), # add()\n 7]", "[[1], , # add()\n 7]", [SUM]),
+    (
+        "a part's",
+        "inkling",
+        f"<|content_invoke_tool_json|>[1, <|end_message|>{SUM_JSON}",
+        f"[1, {SUM_JSON}",
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "content", "calls"),
+    [r[1:] for r in IN_LISTS],
+    ids=[r[0] for r in IN_LISTS],
+)
+def test_t50_which_members_count(format: str, text: str, content: str | None, calls: Calls) -> None:
+    events = check_all_splits(format, text, KNOWN, pairs_under=50)
+    assert summary(events) == (content or text, calls)
+
+
+IN_THOUGHTS = [
+    # what is a thought if it is closed, and what follows it
+    ("json", f'<think>[{{"x": 1}}, {SUM_JSON}] so', "</think>", "Done.", []),
+    ("hermes", f"<think><tool_call>[1, {SUM_JSON}]", "</think>", "Done.", []),
+    ("mistral", "[THINK][TOOL_CALLS][{bad}, ", "[/THINK]", SUM_JSON, []),
+    ("mistral", '[THINK][TOOL_CALLS][1, {"name": "a', "[/THINK]", f"So {SUM_JSON}", []),
+]
+
+
+@pytest.mark.parametrize(("format", "begin", "end", "answer", "calls"), IN_THOUGHTS)
+def test_t50_a_list_in_thoughts_ends_with_them(
+    format: str, begin: str, end: str, answer: str, calls: Calls
+) -> None:
+    events = check_all_splits(format, begin + end + answer, KNOWN, True, pairs_under=50)
+    thought, content, found = whole_summary(events)
+    assert begin.endswith((thought or "?", f"{thought} "))
+    assert (content, found) == (answer, calls)
+
+
+@pytest.mark.parametrize("format", ["mistral", "any"])
+def test_t50_a_special_opener_ends_thoughts_also_there(format: str) -> None:
+    text = f"[THINK]Hm. [TOOL_CALLS][1, {SUM_JSON}] Done."
+    events = check_all_splits(format, text, KNOWN, True, pairs_under=0)
+    assert whole_summary(events) == ("Hm. [TOOL_CALLS][1,", "Done.", [SUM])
 
 
 @given(

@@ -161,3 +161,16 @@ def test_schemas_that_elements_cannot_say_are_asked_for_as_json() -> None:
 def test_words_that_no_tag_can_have(fields: dict[str, str], sentence: str) -> None:
     with pytest.raises(ToolwireError, match=sentence.replace("(", r"\(")):
         Elements(**fields, types=ElementTypes("type"))
+
+
+@pytest.mark.parametrize(
+    "rest", ["<t", "<t>", "<tool", "<", "</", "</x", "]<]mini", "<t x", "a<b>c"]
+)
+@pytest.mark.parametrize("inside", ["<a>{0}<x>{0}</x>i", "<a>i", "<data>i", "<a>{0}<x>i"])
+def test_what_only_looks_like_a_tag_at_first_is_text_however_it_is_cut(
+    inside: str, rest: str
+) -> None:
+    marker = "]<]minimax[>["
+    call = f'{marker}<invoke name="put">{marker}' + inside.format(marker)
+    tools = [tool("put", data={"type": "object"})]
+    check_all_splits("minimax_m3", call + rest, tools, pairs_under=0)

@@ -324,8 +324,10 @@ class _Tree:
                     return False
                 yield
                 continue
-            while (mark := self.markup.here(w, self.delimiters)) is None:
-                yield
+            mark = self.markup.here(w, self.delimiters)
+            if mark is None:
+                yield  # with more text, it may be nothing to stop at
+                continue
             if mark.what != TEXT and mark.marked:
                 value.close()
                 return True
@@ -352,8 +354,10 @@ class _Tree:
                     w.wait_with(fast_path)
                 yield
                 continue
-            while (mark := self.markup.here(w, self.delimiters)) is None:
-                yield
+            mark = self.markup.here(w, self.delimiters)
+            if mark is None:
+                yield  # with more text, it may be nothing to stop at
+                continue
             if nests and mark.what == OPENING:
                 value.write(newline)
                 return _NESTS

@@ -74,17 +74,18 @@ class JsonCallsReader(ShapeReader):
         if c is None:
             return NOTHING
         before = w.mark()
-        listed = c == "["
+        lists = 0
         while c == "[":
+            lists += 1
             w.take(w.pos + 1)
             while w.space() is None:
                 yield
             while (c := w.peek()) is None:
                 yield
+        if lists:  # also where its first member is none: others may follow
+            run.begin_lists(before, lists)
         if c != "{":
             return NOTHING
-        if listed:
-            run.begin_list(before)
         mark = w.mark()
         reader = (_PythonObjectReader if self.python else _ObjectReader)(self, run)
         outcome = yield from reader.read()

@@ -52,7 +52,7 @@ class PythonicReader(ShapeReader):
                 yield
             while (first := w.peek()) is None:
                 yield
-            run.begin_list(listed)
+            run.begin_lists(listed)
         elif run.unmarked and not run.listed:
             return NOTHING
         if not run.bare and first == "{":
