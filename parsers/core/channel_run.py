@@ -337,8 +337,8 @@ class ChannelRun(Run):
     def _cut_off_closer(self) -> bool:
         w, tokens = self.window, self._boundaries.tokens
         left = len(w.text) - w.pos
-        if w.eof and left < tokens.longest and tokens.begun(w.text[w.pos :]):
-            return True  # the token that ends the part, or begins the next one
+        if w.eof and not w.at_limit and left < tokens.longest and tokens.begun(w.text[w.pos :]):
+            return True  # the token that would end the part, or begin the next one
         return left <= _LONGEST_CUT_OFF and super()._cut_off_closer()
 
     def _read_openers(self) -> Step[None]:
