@@ -29,7 +29,7 @@ install_release() { # NAME VERSION: as the registry has it, for a machine with a
 WHEEL_SOURCES=(parsers chat_templates pyproject.toml setup.py README.md LICENSE)
 
 # Prints the path of a wheel of this checkout, which is the working folder, for $VENV's Python. It takes
-# a minute to compile, so it is kept under the name of what it was made of.
+# minutes to compile, so it is kept under the name of what it was made of.
 build_wheel() {
     local version digest folder copy
     version="$("$VENV/bin/python" -c 'import sys; print(sys.implementation.cache_tag)')"
@@ -38,7 +38,7 @@ build_wheel() {
         xargs -0 sha256sum | sha256sum | cut -c1-16)"
     folder=".venvs/wheels/$version-$digest"
     if [ ! -d "$folder" ]; then
-        say "building toolwire from this checkout (a minute: its core is compiled)"
+        say "building toolwire from this checkout (some minutes: its core is compiled)"
         rm -rf .venvs/wheels/"$version"-*
         # From a copy: a build in place leaves files behind that the next build would pick up.
         copy="$(mktemp -d)"
