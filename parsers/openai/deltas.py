@@ -71,11 +71,15 @@ class DeltaStream:
 
     def feed(self, text: str) -> list[Delta]:
         """Take the next piece of the model's text; returns the deltas to send."""
-        return self._deltas(self._repair.events(self._parser.feed(text)))
+        return self.encode(self._parser.feed(text))
 
     def finish(self) -> list[Delta]:
         """The message is over; returns the last deltas to send."""
-        return self._deltas(self._repair.events(self._parser.finish()))
+        return self.encode(self._parser.finish())
+
+    def encode(self, events: list[Event]) -> list[Delta]:
+        """The deltas to send for events, where somebody else's parser reads the text."""
+        return self._deltas(self._repair.events(events))
 
     @property
     def repairs(self) -> dict[str, int]:

@@ -36,58 +36,59 @@ _PYTHON = {"true": "True", "false": "False", "null": "None"}
 
 
 class Alignment:
-    """What became of each character, as far as it is known: `kinds`, and when that was said: `times`,
-    as how many characters had been fed by then."""
+    """What became of each character, as far as it is known: `kinds`, and in which of the text's steps
+    that was said: `steps`. What is undecided has the step -1."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.kinds = bytearray(len(text))
-        self.times = array("L", bytes(array("L").itemsize * len(text)))
+        self.steps = array("l", [-1]) * len(text)
         self._last = 0  # behind the last character that is known
         self._decided = 0
         self._said = [0] * len(KINDS)  # behind the last character of each kind
 
-    def passed(self, start: int, end: int, kind: int) -> None:
-        """These characters came out one by one as they were fed."""
-        self.kinds[start:end] = bytes([kind]) * (end - start)
-        self.times[start:end] = array("L", range(start + 1, end + 1))
-        self._last = self._decided = self._said[kind] = end
+    def passed(self, start: int, end: int, kind: int, step: int) -> None:
+        """These characters came out as they were fed."""
+        self._mark(start, end, kind, step)
+        self._decided = end
 
-    def decided(self, end: int, fed: int) -> None:
+    def decided(self, end: int, step: int) -> None:
         """Up to here nothing is held; what no event is about is markup."""
+        steps = self.steps
         for place in range(self._decided, end):
-            self.times[place] = self.times[place] or fed
+            if steps[place] < 0:
+                steps[place] = step
         self._decided = max(self._decided, end)
 
-    def said(self, events: Sequence[Event], decided: int, fed: int) -> None:
-        """These events came when so many characters had been fed. They are about what is decided."""
+    def said(self, events: Sequence[Event], decided: int, step: int) -> None:
+        """These events came in this step. They are about what is decided."""
         end, behind, last = decided, decided, self._last
         texts = tuple(self._said)
         for event in reversed(events):
             if isinstance(event, Content):
-                end = self._text(event.text, texts[CONTENT], end, fed, CONTENT)
+                end = self._text(event.text, texts[CONTENT], end, step, CONTENT)
             elif isinstance(event, Reasoning):
-                end = self._text(event.text, texts[REASONING], end, fed, REASONING)
+                end = self._text(event.text, texts[REASONING], end, step, REASONING)
             elif isinstance(event, Arguments):
-                behind, end = end, self._arguments(event.text, last, end, fed)
+                behind, end = end, self._arguments(event.text, last, end, step)
             elif isinstance(event, CallStart):
-                end = self._name(event.name, last, end, behind, fed)
+                end = self._name(event.name, last, end, behind, step)
                 behind = end
 
-    def _mark(self, start: int, end: int, kind: int, fed: int) -> int:
+    def _mark(self, start: int, end: int, kind: int, step: int) -> int:
         self.kinds[start:end] = bytes([kind]) * (end - start)
-        self.times[start:end] = array("L", [fed]) * (end - start)
+        self.steps[start:end] = array("l", [step]) * (end - start)
         self._last = max(self._last, end)
         self._said[kind] = max(self._said[kind], end)
         return start
 
     # -- text ---------------------------------------------------------------------------------
 
-    def _text(self, said: str, low: int, end: int, fed: int, kind: int) -> int:
+    def _text(self, said: str, low: int, end: int, step: int, kind: int) -> int:
         """The text between `low` and `end`, as late as can be; in pieces where markup is in it."""
         start = self._whole(said, low, end)
         if start >= 0 and not any(self.kinds[start : start + len(said)]):
-            return self._mark(start, start + len(said), kind, fed)
+            return self._mark(start, start + len(said), kind, step)
         place = end
         for c in reversed(said):
             found = place - 1
@@ -95,7 +96,7 @@ class Alignment:
                 found -= 1
             if found < low:
                 return place  # it is none of the model's characters
-            place = self._mark(found, found + 1, kind, fed)
+            place = self._mark(found, found + 1, kind, step)
         return place
 
     def _whole(self, said: str, low: int, end: int) -> int:
@@ -110,12 +111,12 @@ class Alignment:
 
     # -- calls --------------------------------------------------------------------------------
 
-    def _name(self, name: str, last: int, end: int, behind: int, fed: int) -> int:
+    def _name(self, name: str, last: int, end: int, behind: int, step: int) -> int:
         """The name before the arguments, or else behind them."""
         for low, high in ((max(last, end - _NEAR), end), (end, min(behind, end + _NEAR))):
             found = self._last_word(name, low, high)
             if found >= 0:
-                return self._mark(found, found + len(name), NAME, fed)
+                return self._mark(found, found + len(name), NAME, step)
         return end
 
     def _last_word(self, name: str, low: int, high: int) -> int:
@@ -138,15 +139,15 @@ class Alignment:
         inside = (start and text[start - 1].isalnum()) or text[end : end + 1].isalnum()
         return not inside and not any(self.kinds[start:end])
 
-    def _arguments(self, said: str, last: int, end: int, fed: int) -> int:
+    def _arguments(self, said: str, last: int, end: int, step: int) -> int:
         """Arguments as the model wrote them, or else word by word."""
         text = self.text
         start = end - len(said)
         if start >= last and text.startswith(said, start):
-            return self._mark(start, end, ARGUMENTS, fed)
+            return self._mark(start, end, ARGUMENTS, step)
         found = text.find(said, max(last, start - _NEAR), end)
         if found >= 0 and len(said) > 1:
-            return self._mark(found, found + len(said), ARGUMENTS, fed)
+            return self._mark(found, found + len(said), ARGUMENTS, step)
         place = end
         signs: list[str] = []  # those behind the next word, which stand elsewhere than expected
         for piece in reversed(_PIECES.findall(said)):
@@ -159,7 +160,7 @@ class Alignment:
             while signs and text.startswith(signs[-1], stop) and stop < place:
                 stop += len(signs.pop())
             signs.clear()
-            place = self._mark(first, stop, ARGUMENTS, fed)
+            place = self._mark(first, stop, ARGUMENTS, step)
         return place
 
     def _sign(self, sign: str, last: int, end: int) -> tuple[int, int] | None:

@@ -1,8 +1,9 @@
 """A trace: everything a parser does with one text, step by step, as JSON for a page.
 
-The same text goes through the same parser twice. Once character by character, to know of each character
-what became of it, when, and why it waited until then (`core/watch.py`, `align`). And once in the pieces
-that somebody sees it come in, for what each of them gives: events, and OpenAI's deltas.
+The same text goes through the same parser twice. Once character by character (but words in one go), to
+know of each character what became of it, when, and why it waited until then (`core/watch.py`, `align`).
+And once in the pieces that somebody sees it come in, for what each of them gives: events, and OpenAI's
+deltas.
 
     {"kinds": ["markup", …], "runs": [start, kind, step, …], "steps": [{"to", "held", "why", …}], …}
 
@@ -14,11 +15,11 @@ costs linear time.
 
 from __future__ import annotations
 
+import re
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import accumulate as sums
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 
 from ..core.format import Format
@@ -37,8 +38,10 @@ Json = dict[str, Any]
 TOKEN = 4
 #: There are not more steps than this: of a longer text, each is several tokens.
 MOST_STEPS = 4000
-#: What is tried to be passed on in one go.
+#: What is tried to be passed on in one go: at least, and at most.
+_LEAST_PASSED = 8
 _BLOCK = 256
+_WORD = re.compile(r"\w{1,64}").match
 
 WHY = REASONS | {
     "value": "It is part of a value that is known only at its end: its type decides how it is written.",
@@ -63,7 +66,7 @@ def trace(
     if text and (not stops or stops[-1] < len(text)):
         stops.append(len(text))
     parser = Parser(format, tools, reasoning, in_reasoning)
-    watched = _watch(Parser(parser.format, tools, reasoning, in_reasoning), text, stops)
+    watched = _Watched(Parser(parser.format, tools, reasoning, in_reasoning), text, stops)
     stream = DeltaStream(parser.format, tools, reasoning=reasoning, in_reasoning=in_reasoning)
     steps, deltas, events = [], [], []
     units = _units(text)
@@ -71,7 +74,7 @@ def trace(
     for stop, (held, why) in zip([*stops, None], [*watched.held, (len(text), "")], strict=True):
         chunk = text[start:stop]
         said = parser.finish() if stop is None else parser.feed(chunk)
-        sent = stream.finish() if stop is None else stream.feed(chunk)
+        sent = stream.encode(said)
         start = len(text) if stop is None else stop
         events += said
         deltas += sent
@@ -89,7 +92,7 @@ def trace(
         "format": parser.format.name,
         "length": units[len(text)],
         "kinds": KINDS,
-        "runs": _runs(watched.alignment, stops, units),
+        "runs": _runs(watched.alignment, units),
         "steps": steps,
         "tokens_per_step": per_step,
         "own_tokens": ends is not None,
@@ -129,45 +132,48 @@ def _call_json(call: ToolCall) -> Json:
 
 
 class _Watched:
-    """What was seen: each character's part, and after each step what was held, and why."""
+    """What is seen: each character's part, and after each step what was held, and why.
 
-    def __init__(self, text: str) -> None:
+    Prose, and the middle of a string, are passed on in large pieces. Of all else words come as they
+    are, and other characters one by one: what an event is about is then right before it. No piece
+    reaches over the end of a step.
+    """
+
+    def __init__(self, parser: Parser, text: str, stops: Sequence[int]) -> None:
         self.alignment = Alignment(text)
         self.held: list[tuple[int, str]] = []
+        self._parser = parser._parser
+        self._watch = Watch(self._parser)
+        self._size = 1  # how much may be passed on next
+        place = 0
+        for step, stop in enumerate(stops):
+            while place < stop:
+                place, held = self._next(place, stop, step)
+            self.held.append(held)
+        self.alignment.said(parser.finish(), len(text), len(stops))
+        self.alignment.decided(len(text), len(stops))
 
-
-def _watch(parser: Parser, text: str, stops: Sequence[int]) -> _Watched:
-    """Prose, and the middle of a string, are passed on in large pieces; all else comes one by one."""
-    seen = _Watched(text)
-    watch = Watch(parser._parser)
-    alignment = seen.alignment
-    due = iter([*stops, len(text) + 1])
-    stop = next(due)
-    place, size = 0, 1
-    while place < len(text):
-        end = min(place + size, len(text))
-        chunk = text[place:end]
-        events = watch.pass_on(chunk) if size > 1 else None
-        if events is None and size > 1:
-            size = 1
-            continue
-        held = (end, "")
-        if events is not None and _is_text(events, chunk):
-            alignment.passed(place, end, _PASSED[type(events[0])])
-        else:
-            said = parser.feed(chunk) if events is None else events
-            held = watch.look(end)
-            if said:
-                alignment.said(said, held[0], end)
-            alignment.decided(held[0], end)
-        while stop <= end:
-            seen.held.append((min(stop, held[0]), held[1]))
-            stop = next(due)
-        place = end
-        size = min(2 * size, _BLOCK) if held[0] == end else 1
-    alignment.said(parser.finish(), len(text), len(text) + 1)
-    alignment.decided(len(text), len(text) + 1)
-    return seen
+    def _next(self, place: int, stop: int, step: int) -> tuple[int, tuple[int, str]]:
+        """Reads the piece that begins here: where it ends, and what is held then."""
+        alignment, text = self.alignment, self.alignment.text
+        events, end = None, min(place + self._size, stop)
+        if self._size >= _LEAST_PASSED:
+            events = self._watch.pass_on(text[place:end])
+        if events is None:
+            self._size = min(self._size, _LEAST_PASSED // 2)
+            word = _WORD(text, place, stop)
+            end = word.end() if word is not None else place + 1
+            events = self._parser.feed(text[place:end])
+        elif _is_text(events, text[place:end]):
+            alignment.passed(place, end, _PASSED[type(events[0])], step)
+            self._size = min(2 * self._size, _BLOCK)
+            return end, (end, "")
+        held = self._watch.look(end)
+        if events:
+            alignment.said(events, held[0], step)
+        alignment.decided(held[0], step)
+        self._size = min(2 * self._size, _BLOCK) if held[0] == end else 1
+        return end, held
 
 
 def _is_text(events: Sequence[Event], chunk: str) -> bool:
@@ -175,16 +181,14 @@ def _is_text(events: Sequence[Event], chunk: str) -> bool:
     return len(events) == 1 and type(events[0]) in _PASSED and events[0].text == chunk  # type: ignore[union-attr]
 
 
-def _runs(alignment: Alignment, stops: Sequence[int], units: Sequence[int]) -> list[int]:
+def _runs(alignment: Alignment, units: Sequence[int]) -> list[int]:
     """Neighbours of one kind that were known after the same step: start, kind and step, in a row."""
-    last = len(stops)
-    step_of = array("L", (bisect_left(stops, fed) for fed in range(stops[-1] + 2))) if stops else []
-    keys = zip(alignment.kinds, (min(step_of[t], last) for t in alignment.times), strict=True)
     runs: list[int] = []
-    place = 0
-    for (kind, step), group in groupby(keys):
-        runs += (units[place], kind, step)
-        place += sum(1 for _ in group)
+    kind_before = step_before = -1
+    for place, (kind, step) in enumerate(zip(alignment.kinds, alignment.steps, strict=True)):
+        if step != step_before or kind != kind_before:
+            runs += (units[place], kind, step)
+            kind_before, step_before = kind, step
     return runs
 
 

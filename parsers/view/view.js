@@ -9,8 +9,8 @@ const make = (tag, text, kind) => {
 };
 const listOf = (value) => Array.isArray(value) ? value : [];
 
-// So much of a text, and so many lines of a list, are drawn at once.
-const MOST_DRAWN = 20000, MOST_LINES = 300, MOST_IN_PART = 20000;
+// So much of a text, and so many lines of a list and calls of a message, are drawn at once.
+const MOST_DRAWN = 20000, MOST_LINES = 300, MOST_CALLS = 100, MOST_IN_PART = 20000;
 
 // The text after a step: each run in its colour if it was known by then, as held if not, the rest faint.
 // Runs are start, kind and step, in a row. Returns which part of the text was drawn.
@@ -163,38 +163,51 @@ function playByKeys(view) {
 
 // -- messages ----------------------------------------------------------------------------------------
 
-// The deltas of a Chat Completions stream, put together as a client does.
-function putTogether(deltas) {
-  const thoughts = [], content = [], calls = new Map();
-  for (const delta of deltas) {
-    thoughts.push(delta.reasoning_content || delta.reasoning || "");
-    content.push(delta.content || "");
-    for (const piece of listOf(delta.tool_calls)) {
-      const call = calls.get(piece.index ?? 0) ?? { name: "", pieces: [] };
-      call.name = piece.function?.name || call.name;
-      call.pieces.push(piece.function?.arguments || "");
-      calls.set(piece.index ?? 0, call);
+// The deltas of a Chat Completions stream, put together as a client does: `add` takes the next ones, and
+// `message` is what has come by then.
+function gather() {
+  const calls = new Map(), message = { reasoning: "", content: "", calls: [] };
+  const add = (deltas) => {
+    for (const delta of deltas) {
+      message.reasoning += delta.reasoning_content || delta.reasoning || "";
+      message.content += delta.content || "";
+      for (const piece of listOf(delta.tool_calls)) {
+        let call = calls.get(piece.index ?? 0);
+        if (!call) {
+          call = { name: "", arguments: "" };
+          calls.set(piece.index ?? 0, call);
+          message.calls.push(call);
+        }
+        call.name = piece.function?.name || call.name;
+        call.arguments += piece.function?.arguments || "";
+      }
     }
-  }
-  return { reasoning: thoughts.join(""), content: content.join(""),
-    calls: [...calls.values()].map((call) => ({ name: call.name, arguments: call.pieces.join("") })) };
+    return message;
+  };
+  return { add, message };
 }
 
 // The message that a whole trace comes to.
 const messageOfTrace = ({ message, calls }) => ({ reasoning: message.reasoning_content ?? "", content: message.content ?? "", calls });
 
-// A message as the client has it: thoughts, text, and each call.
+// A message as the client has it: thoughts, text, and each call; of many calls the first and the last ones.
 function drawMessage(box, message) {
-  const parts = [];
+  const parts = [], { calls } = message, left = calls.length - MOST_CALLS;
   if (message.reasoning) parts.push(part("reasoning", "Reasoning", message.reasoning));
   if (message.content) parts.push(part("content", "Content", message.content));
-  for (const call of message.calls) {
-    const made = part(call.problem ? "bad" : "call", "Call", call.arguments);
-    made.querySelector("h3").append(make("b", call.name));
-    if (call.problem) made.append(make("small", call.problem, "bad"));
-    parts.push(made);
-  }
+  if (left > 0) {
+    parts.push(...calls.slice(0, MOST_CALLS / 2).map(callPart));
+    parts.push(make("p", `… ${left.toLocaleString("en")} of ${calls.length.toLocaleString("en")} calls are not drawn …`, "faint"));
+    parts.push(...calls.slice(-MOST_CALLS / 2).map(callPart));
+  } else parts.push(...calls.map(callPart));
   box.replaceChildren(...(parts.length ? parts : [make("p", "Nothing yet.", "faint")]));
+}
+
+function callPart(call) {
+  const made = part(call.problem ? "bad" : "call", "Call", call.arguments);
+  made.querySelector("h3").append(make("b", call.name));
+  if (call.problem) made.append(make("small", call.problem, "bad"));
+  return made;
 }
 
 function part(kind, title, text) {

@@ -32,8 +32,12 @@ install_release() { # NAME VERSION: as the registry has it, for a machine with a
 WHEEL_SOURCES=(parsers chat_templates pyproject.toml setup.py README.md LICENSE)
 
 # Prints the path of a wheel of this checkout, which is the working folder, for $VENV's Python. It takes
+<<<<<<< HEAD
 # a minute to compile, so it is kept under the name of what it was made of, and who asks for it while it is
 # being made waits.
+=======
+# minutes to compile, so it is kept under the name of what it was made of.
+>>>>>>> h22
 build_wheel() {
     mkdir -p .venvs/wheels
     (
@@ -50,7 +54,7 @@ build_wheel_alone() {
         xargs -0 sha256sum | sha256sum | cut -c1-16)"
     folder=".venvs/wheels/$version-$digest"
     if [ ! -d "$folder" ]; then
-        say "building toolwire from this checkout (a minute: its core is compiled)"
+        say "building toolwire from this checkout (some minutes: its core is compiled)"
         rm -rf .venvs/wheels/"$version"-*
         # From a copy: a build in place leaves files behind that the next build would pick up.
         copy="$(mktemp -d)"

@@ -17,17 +17,21 @@ import pytest
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[1]
 sys.path.append(str(HERE / "plugins"))  # what the tests and the engines have in common
+sys.path.append(str(HERE.parent / "browser"))  # … and what the tests of all pages have
 #: These have tests, or assertions that tests call: a failure is told in full.
 pytest.register_assert_rewrite(
-    *("behind_smg", "benchmark_checks", "conversation", "engine_process", "forced_calls"),
-    *("shared_contract", "shared_reasoning", "shared_records", "shared_registration"),
+    *("behind_smg", "benchmark_checks", "browsing", "conversation", "engine_process", "forced_calls"),
+    *("shared_contract", "shared_play", "shared_reasoning", "shared_records", "shared_registration"),
     *("shared_served", "shared_tools_prompt", "shared_user_formats"),
 )
 
+from browsing import playwright  # noqa: E402
 from engine_client import Asker  # noqa: E402
 from engine_fixtures import Fleet, Servers, needed, refusing, running  # noqa: E402
 from engine_server import EngineServer  # noqa: E402
 from long_cases import LONG_TOKENS  # noqa: E402
+
+__all__ = ["playwright"]  # a fixture
 
 #: Markers that some formats and reasoning parsers need as tokens of their own.
 SPECIAL_TOKENS = ("<|tool_call|>", "<|end_tool_call|>", "<think>", "</think>")

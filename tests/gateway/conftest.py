@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,10 +13,12 @@ from typing import Any
 import httpx2
 import pytest
 
+from ..browser.browsing import PATIENCE, free_port, install, wait_for
+
+__all__ = ["PATIENCE", "free_port", "wait_for"]
+
 CHECKOUT = Path(__file__).parents[2]
 ADMIN_KEY = "a-key-for-tests"
-#: Seconds after which a test gives up waiting. However busy the machine is, this is long enough.
-PATIENCE = 600
 #: What starts a gateway as a process of its own, and whose tests of that are in `--fast` all the same.
 STARTERS = frozenset({"gateway", "live_gateway", "chat_gateway", "start_gateway", "shared_gateway"})
 IN_FAST = frozenset({"test_command.py", "test_python_sdk.py"})
@@ -31,23 +31,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         asked = STARTERS & set(getattr(item, "fixturenames", ()))
         if asked and item.path.parent == Path(__file__).parent and item.path.name not in IN_FAST:
             item.add_marker(pytest.mark.slow)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    give_up = time.monotonic() + PATIENCE
-    while time.monotonic() < give_up:
-        assert process.poll() is None, "the process ended before it listened"
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise AssertionError(f"nothing listens on port {port}")
 
 
 class Server:
@@ -199,9 +182,5 @@ def client(gateway: Server) -> Iterator[httpx2.Client]:
 @pytest.fixture(scope="session")
 def node_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the npm packages that the tests need, installed by name."""
-    folder = tmp_path_factory.mktemp("node")
-    (folder / "package.json").write_text('{"private": true, "type": "module"}')
-    command = ["npm", "install", "--silent", "--no-audit", "--no-fund"]
-    command += ["openai", "@anthropic-ai/sdk", "ai", "@ai-sdk/openai-compatible", "playwright-core"]
-    subprocess.run(command, cwd=folder, check=True)
-    return folder
+    names = ["openai", "@anthropic-ai/sdk", "ai", "@ai-sdk/openai-compatible", "playwright-core"]
+    return install(tmp_path_factory.mktemp("node"), *names)

@@ -1,17 +1,9 @@
 // Drives the debug page in headless Chromium, and prints what it saw as JSON.
-// node page_check.mjs URL KEY CHROMIUM
-import { chromium } from "playwright-core";
+// node page_check.mjs CHROMIUM URL KEY
+import { openPage } from "./open_page.mjs";
 
-const [url, key, executablePath] = process.argv.slice(2);
-// However busy the machine is, this is long enough.
-const timeout = 600_000;
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout });
-const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
-context.setDefaultTimeout(timeout);
-const page = await context.newPage();
-const saw = { errors: [], hosts: [] };
-page.on("pageerror", (error) => saw.errors.push(String(error)));
-page.on("request", (request) => saw.hosts.push(new URL(request.url()).host));
+const [executablePath, url, key] = process.argv.slice(2);
+const { browser, page, saw } = await openPage(executablePath, { permissions: ["clipboard-read", "clipboard-write"] });
 await page.goto(`${url}/proxy/debug`);
 saw.before = await page.locator("#list li").count();
 const login = async (with_key) => {

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
 from toolwire import ToolwireError
 from toolwire.replay.exchanges import read_exchange, replay_exchange
 
+from ..browser.browsing import see
 from .conftest import ADMIN_KEY, PATIENCE, Server
 from .scripted_answers import CALL, HOSTILE, ONE, PENSIVE, THOUGHT
 from .support_gateway import ask
@@ -26,22 +25,6 @@ VIEW_SCRIPT = Path(__file__).with_name("view_check.mjs")
 REPLAY = "import typer; from toolwire.commands.gateway import replay; typer.run(replay)"
 
 
-def chromium() -> str:
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        found = shutil.which(name)
-        if found:
-            return found
-    raise AssertionError("the page is tested in Chromium: apt-get install chromium")
-
-
-def see(script: Path, node_modules: Path, server: Server) -> Any:
-    """What a script saw of the page."""
-    command = ["node", shutil.copy(script, node_modules), server.url, ADMIN_KEY, chromium()]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout)
-
-
 def test_the_page(start_gateway: Callable[..., Server], node_modules: Path, tmp_path: Path) -> None:
     server = start_gateway("--format", "hermes")
     chat = f"{server.url}/v1/chat/completions"
@@ -49,7 +32,7 @@ def test_the_page(start_gateway: Callable[..., Server], node_modules: Path, tmp_
     httpx2.post(chat, json=ask("pondering"), timeout=PATIENCE)
     httpx2.post(chat, json=ask("malformed", stream=True), timeout=PATIENCE)
     httpx2.post(chat, json=ask("missing"), timeout=PATIENCE)
-    saw = see(SCRIPT, node_modules, server)
+    saw = see(SCRIPT, node_modules, server.url, ADMIN_KEY)
     assert saw["errors"] == []
     assert set(saw["hosts"]) == {f"127.0.0.1:{server.port}"}
     assert saw["before"] == saw["storage"] == 0
@@ -90,7 +73,7 @@ def test_what_the_model_wrote(start_gateway: Callable[..., Server], node_modules
     chat = f"{server.url}/v1/chat/completions"
     for name in ("simple", "pensive", "hostile", "lengthy"):
         httpx2.post(chat, json=ask(name, stream=name != "lengthy"), timeout=PATIENCE)
-    saw = see(VIEW_SCRIPT, node_modules, server)
+    saw = see(VIEW_SCRIPT, node_modules, server.url, ADMIN_KEY)
     assert (saw["errors"], saw["dialogs"]) == ([], 0)
     assert "native calls" in saw["native"]["note"]
     assert (saw["native"]["players"], saw["native"]["calls"]) == (0, 1)

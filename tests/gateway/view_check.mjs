@@ -1,17 +1,9 @@
 // What the debug page shows of a model's text, in headless Chromium: prints what it saw as JSON.
-// node view_check.mjs URL KEY CHROMIUM. The exchanges, the newest first: lengthy, hostile, pensive, simple.
-import { chromium } from "playwright-core";
+// node view_check.mjs CHROMIUM URL KEY. The exchanges, the newest first: lengthy, hostile, pensive, simple.
+import { openPage, widths } from "./open_page.mjs";
 
-const [url, key, executablePath] = process.argv.slice(2);
-// However busy the machine is, this is long enough.
-const timeout = 600_000;
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout });
-const context = await browser.newContext({ colorScheme: "dark" });
-context.setDefaultTimeout(timeout);
-const page = await context.newPage();
-const saw = { errors: [], dialogs: 0 };
-page.on("pageerror", (error) => saw.errors.push(String(error)));
-page.on("dialog", (dialog) => { saw.dialogs++; dialog.dismiss(); });
+const [executablePath, url, key] = process.argv.slice(2);
+const { browser, page, saw } = await openPage(executablePath, { colorScheme: "dark" });
 await page.goto(`${url}/proxy/debug`);
 await page.fill("#key", key);
 await page.keyboard.press("Enter");
@@ -72,10 +64,6 @@ await fetch(`${url}/v1/chat/completions`, { method: "POST", body: JSON.stringify
 await page.locator("#list li").nth(4).waitFor();
 saw.keptFocus = before !== "" && await focused() === before;
 
-saw.widths = [];
-for (const width of [390, 820, 1400]) {
-  await page.setViewportSize({ width, height: 900 });
-  saw.widths.push(await page.evaluate(() => document.documentElement.scrollWidth));
-}
+saw.widths = await widths(page);
 await browser.close();
 console.log(JSON.stringify(saw));

@@ -1,25 +1,12 @@
 // What the command line gives to toolwire play, and states of the page, in headless Chromium: prints JSON.
-// node given_check.mjs URL CHROMIUM TEXT_FILE
+// node given_check.mjs CHROMIUM URL TEXT_FILE
 import { readFileSync } from "node:fs";
-import { chromium } from "playwright-core";
+import { openPage, waiting, widths } from "./open_page.mjs";
 
-const [url, executablePath, file] = process.argv.slice(2);
+const [executablePath, url, file] = process.argv.slice(2);
 const given = JSON.parse(readFileSync(file, "utf-8"));
-// However busy the machine is, this is long enough.
-const timeout = 600_000;
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout });
-const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
-context.setDefaultTimeout(timeout);
-const page = await context.newPage();
-const saw = { errors: [], dialogs: 0 };
-page.on("pageerror", (error) => saw.errors.push(String(error)));
-page.on("dialog", (dialog) => { saw.dialogs++; dialog.dismiss(); });
-const counted = (name) => page.evaluate((key) => Number(document.body.dataset[key] ?? 0), name);
-const after = async (name, act) => {
-  const before = await counted(name);
-  await act();
-  await page.waitForFunction(([key, count]) => Number(document.body.dataset[key] ?? 0) > count, [name, before]);
-};
+const { browser, context, page, saw } = await openPage(executablePath, { permissions: ["clipboard-read", "clipboard-write"] });
+const after = waiting(page);
 
 // The captured exchange is there, in the pieces in which it came.
 await after("read", () => page.goto(url));
@@ -71,10 +58,6 @@ saw.hostile = await look();
 await page.fill("#conversation", "{");
 await after("renders", () => page.click("#render"));
 saw.wrong = await page.locator("#render-state").textContent();
-saw.widths = [];
-for (const width of [390, 820, 1400]) {
-  await page.setViewportSize({ width, height: 900 });
-  saw.widths.push(await page.evaluate(() => document.documentElement.scrollWidth));
-}
+saw.widths = await widths(page);
 await browser.close();
 console.log(JSON.stringify(saw));

@@ -1,26 +1,13 @@
 // Drives toolwire play in headless Chromium, and prints what it saw as JSON.
-// node play_check.mjs URL CHROMIUM TEXT_FILE
+// node play_check.mjs CHROMIUM URL TEXT_FILE
 import { readFileSync } from "node:fs";
-import { chromium } from "playwright-core";
+import { openPage, waiting } from "./open_page.mjs";
 
-const [url, executablePath, file] = process.argv.slice(2);
-// However busy the machine is, this is long enough.
-const timeout = 600_000;
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout });
-const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], colorScheme: "dark" });
-context.setDefaultTimeout(timeout);
-const page = await context.newPage();
-const saw = { errors: [], hosts: [], dialogs: 0, copied: {} };
-page.on("pageerror", (error) => saw.errors.push(String(error)));
-page.on("request", (request) => saw.hosts.push(new URL(request.url()).host));
-page.on("dialog", (dialog) => { saw.dialogs++; dialog.dismiss(); });
+const [executablePath, url, file] = process.argv.slice(2);
+const { browser, context, page, saw } = await openPage(executablePath,
+  { permissions: ["clipboard-read", "clipboard-write"], colorScheme: "dark" });
 const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
-// Each answer of the server counts up: whoever has asked waits for the next one.
-const afterRead = async (act) => {
-  const before = await page.evaluate(() => Number(document.body.dataset.read ?? 0));
-  await act();
-  await page.waitForFunction((count) => Number(document.body.dataset.read ?? 0) > count, before);
-};
+const after = waiting(page), afterRead = (act) => after("read", act);
 const paste = (text) => afterRead(() => page.evaluate((given) => {
   const box = document.getElementById("text");
   box.focus();
@@ -64,6 +51,7 @@ await page.click("#compare");
 await page.locator("#others table").waitFor();
 saw.compared = await page.locator("#others tr").allInnerTexts();
 
+saw.copied = {};
 for (const kind of ["test", "toml", "replay"]) {
   await page.click(`[data-copy=${kind}]`);
   await page.locator(`[data-copy=${kind}]`).filter({ hasText: "Copied" }).waitFor();
@@ -80,10 +68,30 @@ await other.close();
 
 // A megabyte: what is drawn is bounded, and said.
 await paste(given.large);
-saw.large = { drawn: await page.locator("#drawn").textContent(), spans: await page.locator("#shown span").count(),
-  nodes: await page.evaluate(() => document.querySelectorAll("*").length) };
-await page.evaluate(() => { const s = document.getElementById("slider"); s.value = s.max / 2; s.dispatchEvent(new Event("input")); });
-saw.large.middle = await page.locator("#drawn").textContent();
+const drawn = async () => ({ drawn: await page.locator("#drawn").textContent(), calls: await parts("call"),
+  left: await page.locator("#message > p").allTextContents(), lines: await page.locator("#lines li").count(),
+  nodes: await page.evaluate(() => document.querySelectorAll("*").length) });
+const moveTo = (part) => page.evaluate((share) => {
+  const slider = document.getElementById("slider");
+  slider.value = Math.floor(slider.max * share);
+  slider.dispatchEvent(new Event("input"));
+}, part);
+const alongIt = async () => {
+  const end = await drawn();
+  await moveTo(.5);
+  const middle = await drawn();
+  await page.click("#on");
+  const next = await drawn();
+  await moveTo(1);
+  return { end, middle, next, again: await drawn() };
+};
+saw.large = await alongIt();
+// … and one of many small calls, in which there is hardly a character that decides nothing.
+await paste(given.many);
+saw.many = await alongIt();
+saw.many.problems = await page.locator("#message .is-bad").count();
+await page.click("#show-events");
+saw.many.event = await page.locator("#lines li span").last().textContent();
 
 await page.click("#tab-templates");
 await page.waitForSelector("body[data-rendered]");

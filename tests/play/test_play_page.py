@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +13,10 @@ import toolwire
 from toolwire.engines.capture import ROUTE, as_stream
 from toolwire.formats.toml_specs import load_formats
 
-from ..commands.running import COMMAND, environment, run
-from ..gateway.conftest import PATIENCE, free_port, wait_for
-from ..gateway.test_page import chromium
+from ..browser.browsing import playing, playwright, see
+from ..commands.running import run
+
+__all__ = ["playwright"]  # a fixture
 
 pytestmark = pytest.mark.slow
 
@@ -29,45 +27,25 @@ COUNTING = "{{ messages|length }}{% for m in messages %}[{{ m.role }}]{{ m.conte
 HOSTILE = '</pre><script>alert(1)</script><img src=x onerror="alert(2)">\u202e\0 &lt;b&gt; {{7*7}}'
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
 LARGE = CALL.replace("Oslo", "a line of text\\n" * 70_000)
+#: As large, of small calls.
+MANY = 1_000_000 // len(CALL)
 
 
-@contextmanager
-def running(folder: Path, *arguments: str) -> Iterator[str]:
-    """The address of a page that runs."""
-    port = free_port()
-    command = [*COMMAND, "play", *arguments, "--no-browser", "--port", str(port)]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, env=environment(), stdout=log, stderr=log)
-    try:
-        wait_for(port, process)
-        yield f"http://127.0.0.1:{port}/"
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def see(script: Path, playwright: Path, page: str, folder: Path, given: dict[str, str]) -> Any:
+def see_page(script: Path, playwright: Path, page: str, folder: Path, given: dict[str, str]) -> Any:
     """What a script saw of the page."""
     file = _file(folder / "given.json", json.dumps(given))
-    command = ["node", shutil.copy(script, playwright), page, chromium(), str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-@pytest.fixture(scope="module")
-def playwright(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("playwright")
-    (folder / "package.json").write_text('{"private": true, "type": "module"}')
-    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "playwright-core"]
-    subprocess.run(command, cwd=folder, check=True)
-    return folder
+    return see(script, playwright, page, str(file))
 
 
 def test_the_page(playwright: Path, tmp_path: Path) -> None:
-    given = {"hostile": HOSTILE, "call": CALL, "large": LARGE}
-    with running(tmp_path) as page:
-        saw = see(SCRIPT, playwright, page, tmp_path, given)
+    given = {
+        "hostile": HOSTILE,
+        "call": CALL,
+        "large": LARGE,
+        "many": "".join(CALL.replace("Oslo", f"{i:04}") for i in range(MANY)),
+    }
+    with playing(tmp_path) as page:
+        saw = see_page(SCRIPT, playwright, page, tmp_path, given)
     assert saw["errors"] == []
     assert saw["dialogs"] == saw["storage"] == 0
     assert {f"http://{host}/" for host in saw["hosts"]} == {page}
@@ -88,9 +66,8 @@ def test_the_page(playwright: Path, tmp_path: Path) -> None:
     check_copies(saw["copied"], tmp_path)
     assert saw["again"]["text"] == CALL
     assert saw["again"]["lines"][1:] == saw["deltas"][1:]  # but for the id
-    assert "are drawn" in saw["large"]["drawn"]
-    assert saw["large"]["middle"] != saw["large"]["drawn"]
-    assert saw["large"]["nodes"] < 5000
+    check_large(saw["large"])
+    check_many(saw["many"])
     assert saw["phone"] == [390, 390]
     template = saw["template"]
     assert "get_weather" in "".join(template["tools"])
@@ -122,8 +99,8 @@ def test_what_the_command_line_gives(playwright: Path, tmp_path: Path) -> None:
         *("--template", str(_file(tmp_path / "own.jinja", COUNTING))),
     ]
     given = {"hostile": HOSTILE, "call": CALL}
-    with running(tmp_path, *arguments) as page:
-        saw = see(GIVEN_SCRIPT, playwright, page, tmp_path, given)
+    with playing(tmp_path, *arguments) as page:
+        saw = see_page(GIVEN_SCRIPT, playwright, page, tmp_path, given)
     assert (saw["errors"], saw["dialogs"]) == ([], 0)
     tokens = "Tokens are those of tiny."
     assert saw["exchange"] == {"text": CALL, "format": "hermes", "steps": "3", "tokens": tokens}
@@ -146,6 +123,32 @@ def test_what_the_command_line_gives(playwright: Path, tmp_path: Path) -> None:
     assert saw["hostile"]["made"] == 0
     assert "not JSON" in saw["wrong"]
     assert saw["widths"] == [390, 820, 1400]
+
+
+def check_large(saw: dict[str, Any]) -> None:
+    """What is drawn of a large text is bounded, and said; the slider moves through all of it."""
+    for drawn in saw.values():
+        assert "are drawn" in drawn["drawn"]
+        assert drawn["nodes"] < 5000
+    assert saw["middle"]["drawn"] != saw["end"]["drawn"] == saw["again"]["drawn"]
+    assert saw["end"]["calls"] == saw["again"]["calls"] != saw["middle"]["calls"]
+
+
+def check_many(saw: dict[str, Any]) -> None:
+    """Of many calls the first and the last ones are drawn."""
+    assert (saw.pop("problems"), saw.pop("event")) == (
+        0,
+        f"CallEnd(index={MANY - 1}, complete=true)",
+    )
+    check_large(saw)
+    first = [f'{{"city": "{i:04}"}}' for i in range(50)]
+    assert all(
+        drawn["calls"][:50] == first and len(drawn["calls"]) == 100 for drawn in saw.values()
+    )
+    assert saw["end"]["calls"][50:] == [f'{{"city": "{i}"}}' for i in range(MANY - 50, MANY)]
+    assert saw["end"]["left"] == [f"… {MANY - 100:,} of {MANY:,} calls are not drawn …"]
+    assert saw["end"]["left"] == saw["again"]["left"]
+    assert len({*saw["middle"]["left"], *saw["next"]["left"], *saw["end"]["left"]}) == 3
 
 
 def check_copies(copied: dict[str, str], tmp_path: Path) -> None:
