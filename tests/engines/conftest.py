@@ -20,8 +20,21 @@ sys.path.append(str(HERE / "plugins"))  # what the tests and the engines have in
 sys.path.append(str(HERE.parent / "browser"))  # … and what the tests of all pages have
 #: These have tests, or assertions that tests call: a failure is told in full.
 pytest.register_assert_rewrite(
-    *("behind_smg", "benchmark_checks", "browsing", "conversation", "engine_process", "forced_calls"),
-    *("shared_contract", "shared_play", "shared_reasoning", "shared_records", "shared_registration"),
+    *(
+        "behind_smg",
+        "benchmark_checks",
+        "browsing",
+        "conversation",
+        "engine_process",
+        "forced_calls",
+    ),
+    *(
+        "shared_contract",
+        "shared_play",
+        "shared_reasoning",
+        "shared_records",
+        "shared_registration",
+    ),
     *("shared_served", "shared_tools_prompt", "shared_user_formats"),
 )
 
