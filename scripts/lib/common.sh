@@ -32,12 +32,8 @@ install_release() { # NAME VERSION: as the registry has it, for a machine with a
 WHEEL_SOURCES=(parsers chat_templates pyproject.toml setup.py README.md LICENSE)
 
 # Prints the path of a wheel of this checkout, which is the working folder, for $VENV's Python. It takes
-<<<<<<< HEAD
-# a minute to compile, so it is kept under the name of what it was made of, and who asks for it while it is
+# minutes to compile, so it is kept under the name of what it was made of, and who asks for it while it is
 # being made waits.
-=======
-# minutes to compile, so it is kept under the name of what it was made of.
->>>>>>> h22
 build_wheel() {
     mkdir -p .venvs/wheels
     (
