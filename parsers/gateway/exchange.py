@@ -22,13 +22,14 @@ from ..openai.request_repair import has_odd_tools
 from ..openai.sizes import size_of
 from ..openai.stream_normalize import ChatStream
 from . import metrics
+from .alike import Alike
 from .budget import Account, Budget, in_mib
 from .by_model import Models, prompt_words
 from .capture import Captures, Recorder, known_tools
 from .dialects import DIALECTS
 from .messages_errors import as_messages_error, error_bytes
 from .messages_route import MESSAGES, NATIVE, TRANSLATED, TRANSLATED_ROUTE
-from .preparing import Prepared, model_of, prepare
+from .preparing import Prepared, earlier_ids, model_of, prepare
 from .settings import Settings
 from .sse import DONE, EventSplitter, ServerEvent, dump, frame, load_answer, load_object
 from .tools_prompt import in_prompt, remind
@@ -105,7 +106,7 @@ def plan(
         format=prepared.format,
         request=request,
         sequential_ids=settings.ids == "sequential",
-        taken_ids=_ids(body),
+        taken_ids=earlier_ids(body),
         names=prepared.names,
         repair=read_repairs(settings.repair),
         reasoning=settings.reasoning,
@@ -153,18 +154,6 @@ def asked_again(plan: Plan, sent: bytes) -> bytes:
 def _words_api(api: str) -> str:
     """The API of what is sent, as far as a conversation's turns go."""
     return "responses" if api == "responses" else "chat"
-
-
-def _ids(body: Json) -> frozenset[str]:
-    """The ids of the calls of earlier turns."""
-    calls = [call for m in _objects(body.get("messages")) for call in _objects(m.get("tool_calls"))]
-    ids = [call.get("id") for call in calls]
-    ids += [item.get("call_id") for item in _objects(body.get("input"))]
-    return frozenset(id for id in ids if isinstance(id, str))
-
-
-def _objects(value: Any) -> list[Json]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def late_error(plan: Plan, status: int, body: bytes) -> bytes:
@@ -261,6 +250,7 @@ class StreamSession:
         self._account = account or Budget(sys.maxsize).account()
         self._splitter = EventSplitter(min(settings.max_event, settings.max_exchange // 2))
         self._normalizer = self._dialect.stream(plan.policy, settings.mode, settings.emit)
+        self._alike = Alike(self._normalizer)
         self._capture = capture
         self._recorder = recorder_for(plan, "stream", capture)
         self._reasoning = False  # whether thoughts went by
@@ -371,7 +361,7 @@ class StreamSession:
             return []  # nothing counts behind an error
         if event.too_long:
             return self._pass_unread(event)
-        if event.data is None:
+        if event.data is None or self._alike.passes(event.raw):
             return [event.raw]
         if event.done:
             self._done = True
@@ -393,6 +383,9 @@ class StreamSession:
         self._reasoning = self._reasoning or metrics.have_reasoning(out, chunk, event.raw)
         if fit and not out and len(event.raw) < _SMALL:
             self._waiting.append((chunk, event.raw))
+        if fit and len(out) == 1 and out[0] is chunk:
+            self._alike.learn(event.raw, chunk)
+            return [event.raw]
         return [event.raw if one is chunk and fit else self._bytes(one) for one in out]
 
     def _bytes(self, chunk: Json) -> bytes:

@@ -200,3 +200,15 @@ def _repairable(raw: bytes, api: str) -> bool:
     body = load_object(raw) or {}
     repair_request(body, api)
     return not check_request(body, api, limits=Counter())
+
+
+def earlier_ids(body: Json) -> frozenset[str]:
+    """The ids of the calls of earlier turns."""
+    calls = [call for m in _objects(body.get("messages")) for call in _objects(m.get("tool_calls"))]
+    ids = [call.get("id") for call in calls]
+    ids += [item.get("call_id") for item in _objects(body.get("input"))]
+    return frozenset(id for id in ids if isinstance(id, str))
+
+
+def _objects(value: Any) -> list[Json]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

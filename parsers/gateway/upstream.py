@@ -5,6 +5,7 @@ from __future__ import annotations
 import email.utils
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx2
@@ -54,6 +55,7 @@ class Upstream:
 
     def __init__(self, url: str, settings: UpstreamSettings) -> None:
         self._base = httpx2.URL(url)
+        self._urls = lru_cache(maxsize=64)(self._url)  # nearly all requests go to one or two
         self._settings = settings
         self._client = httpx2.AsyncClient(
             timeout=httpx2.Timeout(
@@ -132,14 +134,15 @@ class Upstream:
             raise httpx2.ConnectError("the connection was lost at once", request=request) from error
 
     def _request(self, call: Call) -> httpx2.Request:
-        """A path of the client's under the upstream's own: it can't leave that host."""
-        query = b"?" + call.query if call.query else b""
-        raw = self._base.raw_path.rstrip(b"/") + call.path + query
-        url = self._base.copy_with(raw_path=raw)
-        headers = self._with_key(call.headers)
+        url, headers = self._urls(call.path, call.query), self._with_key(call.headers)
         return self._client.build_request(
             call.method, url, headers=headers, content=call.body or None
         )
+
+    def _url(self, path: bytes, query: bytes) -> httpx2.URL:
+        """A path of the client's under the upstream's own: it can't leave that host."""
+        raw = self._base.raw_path.rstrip(b"/") + path + (b"?" + query if query else b"")
+        return self._base.copy_with(raw_path=raw)
 
     def _with_key(self, headers: Headers) -> Headers:
         """With the upstream's own key, said in the ways that the client said its own."""

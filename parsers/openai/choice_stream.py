@@ -40,6 +40,7 @@ class ChoiceStream:
         self._waiting_size = 0
         self._open = OpenCalls(frozenset(f.name for f in policy.request.functions))
         self._text = TextReader(policy) if policy.looks_at_text else None
+        self._said: list[Event] | None = None  # what is known of the next chunk's text
         # As long as the server has sent nothing else, its thoughts may end in calls.
         self._may_think = policy.looks_at_thoughts
         self._thoughts: ThoughtsReader | None = None  # made for the first of them
@@ -53,6 +54,19 @@ class ChoiceStream:
         custom = 200 * len(self._custom) + self._waiting_size
         return _CHOICE + self.normalizer.held + self._open.held + custom + text
 
+    def passes(self, text: str) -> bool:
+        """Whether a delta of nothing but this text goes on as it is. `feed` is given any other."""
+        if self._text is None:
+            return True
+        if self._thoughts is not None:
+            return False
+        said = self._text.feed(text)
+        if is_just(said, text):  # as nearly every chunk of an answer
+            self._may_think = self._may_think and text.isspace()
+            return True
+        self._said = said
+        return False
+
     def feed(self, choice: Json) -> tuple[list[Json], Json | None]:
         """Deltas to send ahead, and the choice as it goes on (None: nothing is left of it)."""
         delta = choice.get("delta")
@@ -63,13 +77,13 @@ class ChoiceStream:
         content: Any = delta.get("content")
         reads = self._text is not None and isinstance(content, str) and content != ""
         thinks = self._may_think and any(delta.get(key) for key in REASONING_KEYS)
-        said: list[Event] | None = None  # what the content of this chunk is
+        said, self._said = self._said, None  # what the content of this chunk is
         if not entries and not thinks and reason is None:
             if not reads:
                 return [], choice
             if self._text is not None and self._thoughts is None:
-                said = self._text.feed(content)
-                if is_just(said, content):  # as nearly every chunk of an answer
+                said = self._text.feed(content) if said is None else said
+                if is_just(said, content):
                     self._may_think = self._may_think and content.isspace()
                     return [], choice
         ahead: list[Json] = []

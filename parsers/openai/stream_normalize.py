@@ -81,6 +81,12 @@ class ChatStream:
             ahead.append(chunk | {"choices": kept})
         return ahead
 
+    def passes(self, text: str, index: Any) -> bool:
+        """Whether a chunk that has nothing but this text, for this choice, goes out as it is. One that
+        does not is to be fed next: its text has been read."""
+        state = self._choices.get(index)
+        return state is not None and not self._failed and state.passes(text)
+
     def _fail(self, chunk: Json, choices: Any) -> list[Json]:
         """The upstream reports an error: it goes out, and no call does."""
         lost = self._lose()
