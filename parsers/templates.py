@@ -129,11 +129,21 @@ class Words:
         try:
             return write(self.format, calls, tools)
         except ToolwireError:
-            return str(self.macros.write_calls(calls))
+            return str(self.macros.write_calls([_with_object(call) for call in calls]))
 
     def result(self, name: str, content: Any) -> str:
         """What a tool gave back."""
         return str(self.macros.write_result(name, self.macros.result_text(content)))
+
+
+def _with_object(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A call with the object that its arguments mean: templates write that in their own way."""
+    text = call.get("arguments")
+    try:
+        arguments = exact_json.loads(text) if isinstance(text, str) else text
+    except (ValueError, RecursionError):
+        return call
+    return {**call, "arguments": arguments} if isinstance(arguments, dict) else call
 
 
 @functools.lru_cache(maxsize=100)

@@ -87,6 +87,14 @@ def test_a_prompt_is_what_the_template_of_that_style_renders(
         assert templates.render(name, sent["messages"]) == wanted
 
 
+def test_a_call_that_is_made_twice_is_written_twice() -> None:
+    """`toolwire.write` can't: in `call_text`, a repeat is none."""
+    calls = [call("c1", "noargs", "{}"), call("c2", "noargs", "{}")]
+    body = {"messages": [ASK, {"role": "assistant", "content": None, "tool_calls": calls}]}
+    said = asked(body | {"tools": TOOLS}, "call_text")["messages"][-1]
+    assert said == {"role": "assistant", "content": "noargs()\nnoargs()"}
+
+
 @pytest.mark.parametrize("style", STYLES)
 def test_a_user_behind_results_speaks_in_their_turn(style: str) -> None:
     """Many models' own templates refuse two turns of one role."""
