@@ -503,7 +503,7 @@ def run_all(
         children.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
         threading.Thread(target=_listen, args=(k, children[k], said), daemon=True).start()
     try:
-        return _collect(said, progress, processes, end, stop)
+        return collect(said, progress, processes, end, stop)
     except KeyboardInterrupt:
         return []
     finally:
@@ -521,7 +521,7 @@ def _listen(k: int, child: subprocess.Popen[str], said: queue.Queue[Any]) -> Non
     said.put((k, None))
 
 
-def _collect(
+def collect(
     said: queue.Queue[Any], progress: Progress, processes: int, end: int | None, stop: bool
 ) -> list[str]:
     """What the processes find, until all of them are over."""

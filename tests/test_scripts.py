@@ -111,7 +111,7 @@ def told(*lines: tuple[int, Any], processes: int = 2, stop: bool = True) -> tupl
     for line in lines:
         said.put(line)
     progress = fuzz.Progress(state, None, processes)
-    return fuzz._collect(said, progress, processes, None, stop), state
+    return fuzz.collect(said, progress, processes, None, stop), state
 
 
 def test_a_finding_in_any_process_ends_the_run() -> None:
