@@ -1,11 +1,8 @@
 #!/usr/bin/env bash
-# The tests of the SGLang plugin: installs SGLang and toolwire into .venvs/sglang and runs them there, against
-# SGLang's own classes and against real servers. --contract: no servers; --servers: nothing else. What follows
-# goes to pytest.
+# The tests of the SGLang plugin: installs SGLang and toolwire into .venvs/sglang and runs them
+# there, against SGLang's own classes and against real servers. What follows goes to pytest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-only=
-case "${1:-}" in --contract | --servers) only="$1"; shift ;; esac
 
 scripts/lib/install_sglang.sh anthropic httpx httpx2 purgatory pytest pytest-xdist tenacity
 # Each of SGLang's many processes would compile all of it again.
@@ -18,6 +15,6 @@ run() { # Where what is asked for leaves no test of a kind, that is no failure.
         tests/engines/sglang "$@" || code=$?
     [ "$code" -eq 0 ] || [ "$code" -eq 5 ]
 }
-[ "$only" = --servers ] || run --contract -n 2 "$@"
+run --contract -n 2 "$@"
 # Every style and format through a real server takes nine minutes: ./scripts/matrix sglang-0.5.23 has it.
-[ "$only" = --contract ] || run --servers --ignore=tests/engines/sglang/test_served.py "$@"
+run --servers --ignore=tests/engines/sglang/test_served.py "$@"

@@ -1,11 +1,8 @@
 #!/usr/bin/env bash
-# The tests of the vLLM plugin: installs vLLM and toolwire into .venvs/vllm and runs them there, against
-# vLLM's own classes and against real servers. --contract: no servers; --servers: nothing else. What follows
-# goes to pytest.
+# The tests of the vLLM plugin: installs vLLM and toolwire into .venvs/vllm and runs them there,
+# against vLLM's own classes and against real servers. What follows goes to pytest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-only=
-case "${1:-}" in --contract | --servers) only="$1"; shift ;; esac
 . scripts/lib/common.sh
 
 scripts/lib/install_vllm.sh anthropic gguf httpx2 hypothesis jsonschema openai psutil purgatory pytest \
@@ -19,6 +16,6 @@ run() { # Where what is asked for leaves no test of a kind, that is no failure.
         tests/engines/vllm "$@" || code=$?
     [ "$code" -eq 0 ] || [ "$code" -eq 5 ]
 }
-[ "$only" = --servers ] || run --contract -n 2 "$@"
+run --contract -n 2 "$@"
 # Every style and format through a real server takes minutes: ./scripts/matrix vllm-0.32.0 has it.
-[ "$only" = --contract ] || run --servers --ignore=tests/engines/vllm/test_served.py "$@"
+run --servers --ignore=tests/engines/vllm/test_served.py "$@"
