@@ -129,8 +129,7 @@ class Nesting:
 
     def finish(self) -> None:
         """No more comes: what waited for it goes out."""
-        if self._before and self._before[0] == '"':
-            self._out.append('"')
+        self._pass_quote()
         if self.quote and not self.at_key:
             self._out.append(self._text.take())
         self._starts.clear()
@@ -285,6 +284,7 @@ class Nesting:
             self.at_key = kind == _PLAIN and self._open[-1] != "]"
             return
         if kind == _BRACE:
+            self._pass_quote()  # what was read so far may be a key
             self._decide(_PLAIN)
         self._value_read = self.at_key = False
         if self._before:
@@ -364,8 +364,7 @@ class Nesting:
     def _value_is_over(self) -> None:
         """Tell the sink that a member is over, if it is one of the outermost."""
         if len(self._open) == 1:
-            if self._before and self._before[0] == '"':
-                self._out.append(self._before.pop(0))
+            self._pass_quote()
             self._write()
             self.sink.on_value()
 
@@ -425,6 +424,11 @@ class Nesting:
         if found.lastindex == 2:
             self.end_string(True)
         return found.end()
+
+    def _pass_quote(self) -> None:
+        """A string is over: no other one that belongs to it can follow."""
+        if self._before and self._before[0] == '"':
+            self._out.append(self._before.pop(0))
 
     def _pass_before(self) -> None:
         if self._before:
