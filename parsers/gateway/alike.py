@@ -28,13 +28,13 @@ class Alike:
         self._head = self._tail = b""  # no event is like this
         self._choice: Any = None
 
-    def passes(self, raw: bytes) -> bool:
-        """Whether an event goes on as it is: like one that did, and with nothing to find in its text."""
-        text = self._text_of(raw)
-        return bool(text and self._normalizer and self._normalizer.passes(text, self._choice))
+    def passes(self, text: str) -> bool:
+        """Whether an event with such a text goes on as it is: there is nothing to find in it."""
+        return self._normalizer is not None and self._normalizer.passes(text, self._choice)
 
-    def _text_of(self, raw: bytes) -> str:
-        """The text of an event that has nothing else to say; "" for any other."""
+    def text_of(self, raw: bytes) -> str:
+        """The text of an event that has nothing else to say; "" for any other, and for what is not
+        just one event."""
         head, tail = self._head, self._tail
         if not head or not raw.startswith(head) or not raw.endswith(tail):
             return ""

@@ -20,7 +20,6 @@ from .by_model import REFUSALS, says_no_tools
 from .capture import Captures
 from .exchange import (
     Plan,
-    StreamSession,
     answer_error,
     answer_whole,
     error_answer,
@@ -30,6 +29,7 @@ from .exchange import (
 from .messages_route import MESSAGES, NO_ROUTE
 from .settings import Settings
 from .sse import dump
+from .stream_session import StreamSession
 
 KEEP_ALIVE = b": keep-alive\n\n"
 

@@ -119,10 +119,15 @@ class EventSplitter:
     def held(self) -> int:
         return len(self._buffer)
 
+    @property
+    def between_events(self) -> bool:
+        """Whether what comes next begins an event."""
+        return not self._buffer and not self._passing
+
     def feed(self, data: bytes) -> list[ServerEvent]:
         """The events that `data` completes."""
         buffer = self._buffer
-        if not buffer and not self._passing and _is_whole(data):
+        if self.between_events and _is_whole(data):
             return [self._event(part + b"\n\n") for part in data[:-2].split(b"\n\n")]
         buffer += data
         events: list[ServerEvent] = []
@@ -156,7 +161,7 @@ class EventSplitter:
             self._passing = False
             return ServerEvent(raw, None, too_long=True)
         begun, self._begun = self._begun, True
-        return ServerEvent(raw, _data(raw if begun else raw.removeprefix(BOM_UTF8)))
+        return ServerEvent(raw, data_of(raw if begun else raw.removeprefix(BOM_UTF8)))
 
 
 def _is_whole(data: bytes) -> bool:
@@ -164,7 +169,8 @@ def _is_whole(data: bytes) -> bool:
     return data.endswith(b"\n\n") and not data.endswith(b"\n\n\n") and b"\r" not in data
 
 
-def _data(raw: bytes) -> bytes | None:
+def data_of(raw: bytes) -> bytes | None:
+    """What the lines of an event say."""
     if raw.startswith(b"data: ") and raw.find(b"\n") == len(raw) - 2 and b"\r" not in raw:
         return raw[6:-2]  # one line, as nearly always
     lines = []

@@ -69,6 +69,16 @@ class Upstreams:
     async def _send(self, call: Call) -> tuple[Upstream, Reply]:
         """The server that answered, which counts as busy, and its answer."""
         tried: list[Upstream] = []
+        try:
+            return await self._ask_one(call, tried)
+        except TryAgain as error:
+            failed = error
+        return await self._send_again(call, tried, failed)
+
+    async def _send_again(
+        self, call: Call, tried: list[Upstream], failed: TryAgain
+    ) -> tuple[Upstream, Reply]:
+        """The same where the first try failed, which it hardly ever does."""
 
         def wait(state: RetryCallState) -> float:
             return self._wait(state, untried=len(set(tried)) < len(self))
@@ -82,18 +92,20 @@ class Upstreams:
         try:
             async for attempt in retrying:
                 with attempt:
-                    server = self._choose(call.model, tried)
-                    tried.append(server)
-                    last = attempt.retry_state.attempt_number >= self._settings.attempts
-                    return server, await self._ask(server, call, last)
+                    if attempt.retry_state.attempt_number == 1:
+                        raise failed
+                    return await self._ask_one(call, tried)
         except TryAgain as error:
             raise Unavailable(502, f"The upstream can't be reached: {error}") from None
         raise AssertionError("tenacity ends with a result or an error")
 
-    async def _ask(self, server: Upstream, call: Call, last: bool) -> Reply:
+    async def _ask_one(self, call: Call, tried: list[Upstream]) -> tuple[Upstream, Reply]:
+        """One try."""
+        server = self._choose(call.model, tried)
+        tried.append(server)
         server.busy += 1
         try:
-            return await server.attempt(call, last)
+            return server, await server.attempt(call, len(tried) >= self._settings.attempts)
         except BaseException:
             server.busy -= 1
             raise

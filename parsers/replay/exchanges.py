@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ToolwireError
-from ..gateway.exchange import Plan, StreamSession, answer_whole
+from ..gateway.exchange import Plan, answer_whole
 from ..gateway.messages_route import TRANSLATED, TRANSLATED_ROUTE
 from ..gateway.middleware import ROUTES
 from ..gateway.settings import Settings
+from ..gateway.stream_session import StreamSession
 from ..openai.policy import Policy
 from ..openai.request import read_parts
 from .splits import Splittable

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..gateway.exchange import Plan, StreamSession
+from ..gateway.exchange import Plan
 from ..gateway.messages_route import NATIVE
 from ..gateway.model_text import texts_of
 from ..gateway.settings import Settings
 from ..gateway.sse import EventSplitter, ServerEvent, frame, load_object
+from ..gateway.stream_session import StreamSession
 from ..openai import DeltaStream, accumulate, parse
 from ..openai.deltas import REASONING_KEYS
 from ..openai.policy import Policy

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire.gateway.exchange import Plan, StreamSession, plan
+from toolwire.gateway.exchange import Plan, plan
 from toolwire.gateway.settings import Settings
 from toolwire.gateway.sse import stream_objects
+from toolwire.gateway.stream_session import StreamSession
 
 Delta = dict[str, Any]
 
@@ -107,6 +109,20 @@ def test_it_is_what_comes_of_events_that_differ(
     came = [
         sent(StreamSession(*asked(format), None), events(flat, alike)) for alike in (True, False)
     ]
+    assert told(came[0]) == told(came[1])
+
+
+@pytest.mark.parametrize("format", [None, "hermes"])
+@given(texts=st.lists(TEXTS, max_size=8), data=st.data())
+def test_events_may_come_in_any_pieces(
+    format: str | None, texts: list[Delta], data: st.DataObject
+) -> None:
+    """Only what is one whole event is known without being cut out of the stream."""
+    stream = events([(0, text) for text in texts], alike=True)
+    whole = b"".join(stream)
+    places = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=6)))
+    pieces = [whole[a:b] for a, b in pairwise([0, *places, len(whole)])]
+    came = [sent(StreamSession(*asked(format), None), given) for given in (stream, pieces)]
     assert told(came[0]) == told(came[1])
 
 

@@ -15,7 +15,8 @@ import httpx2
 import openai
 import pytest
 from toolwire.gateway import Settings
-from toolwire.gateway.exchange import Plan, StreamSession
+from toolwire.gateway.exchange import Plan
+from toolwire.gateway.stream_session import StreamSession
 from toolwire.gateway.upstream import retry_after
 from toolwire.openai.policy import Policy
 
