@@ -14,11 +14,15 @@ from .literals import (
     POSSESSIVE,
     Levels,
     Literals,
+    Plain,
     first_characters,
     first_of,
     text_without,
 )
 from .window import Step, Window
+
+#: What means something between the strings of JSON.
+_STRUCTURE: Final = '"{}[]'
 
 
 class JsonStops:
@@ -29,30 +33,30 @@ class JsonStops:
     ) -> None:
         stops = [*starts, *closes]
         #: what to stop at between JSON tokens
-        self.between: Final = first_of(stops, '"{}[]')
+        self.between: Final = first_of(stops, _STRUCTURE)
         #: what to stop at inside a JSON string
         self.inside: Final = first_of(closes, '"\\')
         #: for fast paths: text between strings, and inside one, that nothing has to be looked at in
-        first = first_characters([*stops, *turn_ends], '"{}[]')
-        self.plain_between: Final = re.compile(f"[^{first}]+{POSSESSIVE}").fullmatch
-        text = text_without([*closes, *turn_ends], '"\\')
-        self.plain_inside: Final = re.compile(_with_escapes(text), re.DOTALL).fullmatch
+        first, ends = [*stops, *turn_ends], [*closes, *turn_ends]
+        between = f"[^{first_characters(first, _STRUCTURE)}]+{POSSESSIVE}"
+        self.plain_between: Final = Plain(first, _STRUCTURE, between)
+        text = text_without(ends, '"\\')
+        self.plain_inside: Final = Plain(ends, '"\\', _with_escapes(text))
         #: … without any escape
-        self.plain_text: Final = re.compile(text).fullmatch
+        self.plain_text: Final = Plain(ends, '"\\', text)
         #: both in turn; its group is there if that ends inside a string, with the text
-        first = first_characters(stops, '"{}[]')
-        plain = f"[^{first}]"
+        plain = f"[^{first_characters(stops, _STRUCTURE)}]"
         string = _with_escapes(text_without(closes, '"\\'))
         strings = rf'(?:"{string}(?:"{plain}*{POSSESSIVE}|\Z())){{0,{MOST_REPEATS}}}'
         self._flat: Final = re.compile(f"{plain}*{POSSESSIVE}{strings}", re.DOTALL).match
         #: characters that mean something between strings and that no delimiter begins with
-        self.structure: Final = frozenset('"{}[]') - {stop[0] for stop in stops}
+        self.structure: Final = frozenset(_STRUCTURE) - {stop[0] for stop in stops}
         #: what to stop at inside a key or a name
         self.name: Final = first_of(stops, '"\\')
         #: a whole key or name that nothing has to be looked at in; and a key with its colon
-        first = first_characters(stops, '"\\')
-        self.whole_name: Final = re.compile(f'"([^{first}]*)"')
-        self.whole_key: Final = re.compile(rf'"([^{first}]*)"\s*:\s*(?=\S)')
+        initials = first_characters(stops, '"\\')
+        self.whole_name: Final = re.compile(f'"([^{initials}]*)"')
+        self.whole_key: Final = re.compile(rf'"([^{initials}]*)"\s*:\s*(?=\S)')
 
     def pass_flat(self, text: str, start: int) -> tuple[int, bool]:
         """Where text without brackets ends that begins between strings; and whether in a string."""

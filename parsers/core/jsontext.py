@@ -13,8 +13,9 @@ from typing import Final
 
 from ..events import Event
 from .delimiters import Delimiters, closer_in_string
+from .literals import Plain
 from .sinks import Sink
-from .window import FastPath, Matches, Step, Window
+from .window import FastPath, Step, Window
 
 #: Characters that a JSON value can begin with.
 VALUE_START: Final = frozenset('{["-0123456789tfn')
@@ -341,7 +342,7 @@ class _Inner(Sink):
             elif not self._quoted and len(c) == 1:
                 self._depth += 1 if c in "{[" else -1
 
-    def fast_path(self, plain: Matches) -> FastPath:
+    def fast_path(self, plain: Plain) -> FastPath:
         pass_on = self._sink.fast_path(plain)
 
         def fast_path(chunk: str) -> list[Event] | None:

@@ -12,10 +12,11 @@ from typing import Final
 
 from ..events import Arguments, Event
 from ..schema.kinds import Kind, encode
+from .literals import Plain
 from .outgoing import Outgoing
 from .python_literals import python_literal
 from .sinks import Sink
-from .window import FastPath, Matches
+from .window import FastPath
 
 _CONTAINERS: Final = frozenset({"array", "object"})
 _QUOTES: Final = re.compile(r'\\.|"', re.DOTALL)
@@ -63,11 +64,11 @@ class TextValue(Value):
         if text:
             self._out.write(encode(text)[1:-1])
 
-    def fast_path(self, plain: Matches) -> FastPath:
+    def fast_path(self, plain: Plain) -> FastPath:
         index = self._out.index
 
         def fast_path(chunk: str) -> list[Event] | None:
-            return [Arguments(index, encode(chunk)[1:-1])] if plain(chunk) else None
+            return [Arguments(index, encode(chunk)[1:-1])] if plain.takes(chunk) else None
 
         return fast_path
 

@@ -12,8 +12,9 @@
 from __future__ import annotations
 
 from ..events import Arguments, CallEnd, CallStart, Content, Event, Reasoning
+from .literals import Plain
 from .sinks import Sink
-from .window import FastPath, Matches
+from .window import FastPath
 
 
 class Outgoing(Sink):
@@ -180,11 +181,11 @@ class Outgoing(Sink):
         """The next piece of the call's arguments."""
         self._written.append(text)
 
-    def fast_path(self, plain: Matches) -> FastPath:
+    def fast_path(self, plain: Plain) -> FastPath:
         index = self.index
 
         def fast_path(chunk: str) -> list[Event] | None:
-            return [Arguments(index, chunk)] if plain(chunk) else None
+            return [Arguments(index, chunk)] if plain.takes(chunk) else None
 
         return fast_path
 

@@ -17,7 +17,7 @@ from .open_list import OpenList
 from .outgoing import Outgoing
 from .thoughts import Thoughts
 from .triggers import ANSWER, INDENT, INLINE, MARKERS, MEMBER, THOUGHT
-from .window import Matches, Step
+from .window import Step
 
 if TYPE_CHECKING:
     from .shape_reader import ShapeReader
@@ -40,7 +40,7 @@ class Prose:
         self.out = Outgoing()
         self.thoughts = Thoughts(style, format.triggers(style, tools is not None))
         self._block = Block()
-        self._plain: Matches = self.thoughts.triggers.plain  # for the fast path, where text waits
+        self._plain = self.thoughts.triggers.plain  # for the fast path, where text waits
         self._open_list: OpenList | None = None  # the one that is being passed on
         self.line_start = True  # only indentation stands between a line's start and here
         self._bare = format.bare  # a call may begin where a line does
@@ -84,7 +84,7 @@ class Prose:
 
     def _fast_path(self, chunk: str) -> list[Event] | None:
         """The fast path in prose."""
-        if not self._plain(chunk):
+        if not self._plain.takes(chunk):
             return None
         out = self.out
         if not self.line_start:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..events import Event
-from .window import FastPath, Matches
+from .literals import Plain
+from .window import FastPath
 
 
 class Sink:
@@ -20,12 +21,12 @@ class Sink:
     def on_value(self) -> None:
         """That member is over."""
 
-    def fast_path(self, plain: Matches) -> FastPath:
+    def fast_path(self, plain: Plain) -> FastPath:
         """For chunks that are `plain`: all of them goes here. (Those who make events of what they
         take have one of their own.)"""
 
         def fast_path(chunk: str) -> list[Event] | None:
-            if not plain(chunk):
+            if not plain.takes(chunk):
                 return None
             self.write(chunk)
             return []

@@ -6,8 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from .literals import MOST_REPEATS, POSSESSIVE, any_of, cut_off, first_characters, text_without
-from .window import Matches
+from .literals import (
+    MOST_REPEATS,
+    POSSESSIVE,
+    Plain,
+    any_of,
+    cut_off,
+    first_characters,
+    text_without,
+)
 from .words import KNOWN_WORD
 
 STRUCTURE: Final = frozenset("{[(}]),:")
@@ -75,7 +82,7 @@ class Tokens:
         #: (a long one would be looked at too often)
         word = rf"{no_quote}[\w.+-]{{1,{_LONGEST_WAITING}}}\Z"
         self.begun = re.compile("|".join(filter(None, (word, cut_off(quotes))))).match
-        self._plain: dict[tuple[str, bool], Matches] = {}
+        self._plain: dict[tuple[str, bool], Plain] = {}
         self._plain_text = (*closes, *turn_ends)
         same = {quote: _same_in_json(quote, closes, quote not in raw) for quote in quotes}
         rest = {quote: f"({same[quote]})({re.escape(quote)})?" for quote in quotes}
@@ -98,13 +105,14 @@ class Tokens:
             token = f"(?!{here_or_cut(stops)})(?:{token})"
         self.match = re.compile(token).match
 
-    def plain(self, quote: str, raw: bool) -> Matches:
+    def plain(self, quote: str, raw: bool) -> Plain:
         """For fast paths: text inside a string that nothing has to be looked at in. `raw`: nothing in it
         is escaped."""
         plain = self._plain.get((quote, raw))
         if plain is None:
             escapes = not raw and quote not in self._raw
-            plain = re.compile(_same_in_json(quote, self._plain_text, escapes)).fullmatch
+            text = _same_in_json(quote, self._plain_text, escapes)
+            plain = Plain((*self._plain_text, quote), _ESCAPED_IN_JSON, text)
             self._plain[quote, raw] = plain
         return plain
 

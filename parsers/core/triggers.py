@@ -13,13 +13,13 @@ from .literals import (
     MOST_REPEATS,
     POSSESSIVE,
     Literals,
+    Plain,
     beginnings,
     cut_off,
     pattern_of,
     text_without,
 )
 from .reasoning import ReasoningStyle
-from .window import Matches
 
 if TYPE_CHECKING:
     from .format import Format
@@ -152,12 +152,12 @@ def _but_markers(markers: Sequence[tuple[str, str]]) -> str:
     return f"(?!{'|'.join(patterns)})" if patterns else ""
 
 
-def _plain(format: Format, stops: Sequence[str], cut_bare: Sequence[str]) -> Matches:
+def _plain(format: Format, stops: Sequence[str], cut_bare: Sequence[str]) -> Plain:
     if format.shape.heads or not format.bare:
-        return re.compile(text_without(stops)).fullmatch
+        return Plain(stops, "", text_without(stops))
     line, starts = text_without(stops, "\n"), "|".join([format.shape.bare_start, *cut_bare])
     next_line = rf"\n(?![{INDENT}]*(?:{starts})){line}"
-    return re.compile(f"{line}(?:{next_line}){{0,{MOST_REPEATS}}}{POSSESSIVE}").fullmatch
+    return Plain(stops, "\n", f"{line}(?:{next_line}){{0,{MOST_REPEATS}}}{POSSESSIVE}")
 
 
 def _cut_bare_starts(format: Format) -> list[str]:

@@ -147,7 +147,7 @@ class TextRun(Run):
         found = _PLAIN_PROSE(chunk)
         if found is None or self._end_sign in chunk:
             return None
-        if self._marked and not self.thoughts.triggers.plain(chunk):
+        if self._marked and not self.thoughts.triggers.plain.takes(chunk):
             return None
         word, before = found[1], self._before
         if word and word.isascii() and before <= "\x7f":  # as nearly always

@@ -14,8 +14,9 @@ from bisect import bisect_left, bisect_right, insort
 from typing import Final
 
 from ...core.driver import Run
+from ...core.literals import Plain
 from ...core.sinks import Sink
-from ...core.window import FastPath, Matches
+from ...core.window import FastPath
 from ...events import Arguments, CallEnd, CallStart, Event
 from ...schema.kinds import encode
 
@@ -176,9 +177,9 @@ class WatchedCall(Sink):
         if value:
             self._compare(value)
 
-    def fast_path(self, plain: Matches) -> FastPath:
+    def fast_path(self, plain: Plain) -> FastPath:
         def fast_path(chunk: str) -> list[Event] | None:
-            if not plain(chunk):
+            if not plain.takes(chunk):
                 return None
             self.write(chunk)
             return self._out.take_events()

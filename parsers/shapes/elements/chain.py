@@ -16,8 +16,8 @@ import re
 from typing import Final
 
 from ...core.driver import Run
-from ...core.literals import any_of, first_of, text_without
-from ...core.window import Matches, Step, Window
+from ...core.literals import any_of, first_of, plain_lines
+from ...core.window import Step, Window
 from .frames import Frames
 from .markup import CALL_BEGINS, CALL_ENDS, CLOSING, CUT_OPENING, OPENING, TEXT, Mark, Markup
 
@@ -176,5 +176,4 @@ class Plan:
         #: what to stop at in a text, or its beginning
         self.stops: re.Pattern[str] = first_of(tags)
         #: for fast paths: text in which nothing has to be looked at
-        text = text_without([*tags, *run.delimiters.turn_ends])
-        self.plain: Matches = re.compile(rf"{text}(?<![\r\n])").fullmatch
+        self.plain = plain_lines([*tags, *run.delimiters.turn_ends])

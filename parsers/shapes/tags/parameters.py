@@ -24,10 +24,10 @@ from ...core.literals import (
     cut_off,
     first_of,
     pattern_of,
-    text_without,
+    plain_lines,
 )
 from ...core.object_builder import ObjectBuilder, Value, WholeValue, unfinished_json, value_of
-from ...core.window import FastPath, Matches, Step
+from ...core.window import FastPath, Step
 from ...schema.kinds import JSON_TYPES, Kind, json_type
 from ...schema.tools import UNDECLARED, Tool
 from .opening_tags import NoTag, Opening
@@ -357,12 +357,7 @@ class Plan:
         #: what to stop at in a value
         self.stops = _stops(above[0], begins, within_line).search
         #: for fast paths: text in which nothing has to be looked at
-        self.plain: Matches = _plain([*above[0], *begins, *turn_ends]).fullmatch
-
-
-def _plain(tags: list[str]) -> re.Pattern[str]:
-    """Without the beginning of a tag, and without a newline at its end, which may be a tag's."""
-    return re.compile(rf"{text_without(tags)}(?<![\r\n])")
+        self.plain = plain_lines([*above[0], *begins, *turn_ends])
 
 
 def _stops(closers: list[str], begins: Sequence[str], within_line: bool) -> re.Pattern[str]:
