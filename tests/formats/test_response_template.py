@@ -289,11 +289,10 @@ def test_arguments_come_while_they_are_written() -> None:
     assert parser.feed(" and more") == [toolwire.Arguments(0, " and more")]
 
 
-REGISTERED = """
+REGISTERED = f"""
 import toolwire
-from tests.formats.test_response_template import CODER, QWEN35, TOOLS
-toolwire.register_format(toolwire.load_response_template(QWEN35, name="from_a_checkpoint"))
-print([call.name for call in toolwire.parse("from_a_checkpoint", CODER, TOOLS).tool_calls])
+toolwire.register_format(toolwire.load_response_template({QWEN35!r}, name="from_a_checkpoint"))
+print([call.name for call in toolwire.parse("from_a_checkpoint", {CODER!r}, {TOOLS!r}).tool_calls])
 """
 
 
