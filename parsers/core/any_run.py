@@ -6,10 +6,11 @@
 Prose is searched for what begins a call in any of the formats. There, the *candidates* are those formats
 whose opener this is, in the order of the formats; but the format of the last block goes first, for a
 message is written by one model. What follows the opener narrows them down: a format is out if no call of
-its shape, and no other opener of its own, can begin there. Of those that are left, one after the other
-reads the text as it would in a message of its own, with the thoughts, the window and the output of the
-message. The first that commits to a call goes on, up to where its block ends. One that gives up puts
-back what it has read, and the next one reads it; what the last one gives up is content.
+its shape, and no other opener of its own, can begin there; where that goes for all of them, a call in
+JSON may stand there, which most formats read in place of their own. Of those that are left, one after
+the other reads the text as it would in a message of its own, with the thoughts, the window and the
+output of the message. The first that commits to a call goes on, up to where its block ends. One that
+gives up puts back what it has read, and the next one reads it; what the last one gives up is content.
 
 A format may give up in a list, of which the next member may be a call again. Where all others give up,
 too, prose goes on in the list of the first that did so. At its next member it is asked once more, and
@@ -21,7 +22,7 @@ What makes every cut give the same result, and keeps cost linear:
   alone.
 * Before it commits, a run changes nothing but the window, and what it has let go as prose it keeps.
 * Where a format gave up is remembered: before that place, it is no candidate again. So each format reads
-  each character once at most.
+  each character once at most; that of the last block twice, where nobody else can read it.
 * One block is remembered, the last one, with its format: only that format's closers count in prose.
 
 In the candidates only declared names make a call, where any tools are declared: what one format marks as
@@ -248,8 +249,34 @@ class AnyRun(Run):
         return AnyChannelRun(Context(family.merged, self.tools, self.window), self.out, family)
 
     def read_block(self) -> Step[bool]:
-        formats = yield from self._choose()
+        w = self.window
+        w.hold()
+        while (opener := self._reader.starts.here(w)) is None:
+            yield
+        candidates = self._candidates(opener)
+        if not candidates:
+            w.take(w.pos + len(opener))
+            self.release()
+            return False
         given_up: list[_InList] = []
+        first = candidates[:1] if candidates[0].format is self._last else []
+        if first and len(candidates) > 1 and (yield from self._likely(first, opener)):
+            # Nearly always it goes on as it began: then nobody has to find out who else might read this.
+            run = self._enter(first[0].format, self._block, trying=True)
+            at_opener = yield from self._read_with(run, run.read_block(), given_up)
+            if not run.trying:
+                return at_opener
+            formats = (yield from self._likely(candidates, opener))[1:]
+            if not formats:
+                formats, given_up = [run.format], []
+        else:
+            formats = yield from self._likely(candidates, opener)
+        formats = formats or [candidate.format for candidate in candidates]
+        return (yield from self._read_one_of(formats, given_up))
+
+    def _read_one_of(self, formats: Sequence[Format], given_up: list[_InList]) -> Step[bool]:
+        """Let one after the other read what may be a call, until one does. `given_up`: who has tried
+        already, and gave up in a list."""
         for format in formats:
             family = self._reader.families.get(format.name)
             if family is not None:
@@ -357,38 +384,26 @@ class AnyRun(Run):
 
     # -- choosing -----------------------------------------------------------------------------
 
-    def _choose(self) -> Step[list[Format]]:
-        """At what may begin a call: which formats may read it, in the order in which they are tried. If
-        there are none, the opener has been read, and is content."""
-        w = self.window
-        w.hold()
-        place = w.place
-        while (opener := self._reader.starts.here(w)) is None:
-            yield
-        candidates = self._candidates(opener, place)
-        w.take(w.pos + len(opener))
-        if not candidates:
-            self.release()
-            return []
-        while w.space() is None:
-            yield
-        likely = yield from self._likely(candidates, len(opener))
-        w.unread(w.release())
-        return likely
-
-    def _candidates(self, opener: str, place: int) -> list[Candidate]:
-        """Those that may read what begins with `opener`."""
-        every = self._reader.candidates(opener, self.line_start) if opener else []
-        found = [c for c in every if self._given_up.get(c.format.name, 0) <= place]
+    def _candidates(self, opener: str) -> list[Candidate]:
+        """Those that may read what begins here, with `opener`; that of the last block first."""
+        found = self._reader.candidates(opener, self.line_start) if opener else []
+        if self._given_up:
+            place = self.window.place
+            found = [c for c in found if self._given_up.get(c.format.name, 0) <= place]
         if self._on_trial or self.thoughts.active:
             found = [c for c in found if c.format.channels is None]
+        if self._last is not None and len(found) > 1:
+            found = sorted(found, key=lambda candidate: candidate.format is not self._last)
         return found
 
-    def _likely(self, candidates: Sequence[Candidate], length: int) -> Step[list[Format]]:
-        """Behind an opener of that length: those whose calls, or other openers, may begin here. Who has
-        a shorter opener is not here yet. Where there are none, a call in JSON may stand here, which most
-        formats read in place of their own."""
-        w = self.window
+    def _likely(self, candidates: Sequence[Candidate], opener: str) -> Step[list[Format]]:
+        """Those of which a call, or another opener, may begin behind this one. Who has a shorter opener
+        is not there yet. Reads nothing."""
+        w, length = self.window, len(opener)
+        w.hold()
+        w.take(w.pos + length)
+        while w.space() is None:
+            yield
         likely: list[Format] = []
         direct: list[Format] = []  # a call begins right here
         for candidate in candidates:
@@ -406,5 +421,5 @@ class AnyRun(Run):
                     likely.append(format)
             elif nested:
                 likely.append(format)
-        found = likely or [candidate.format for candidate in candidates]
-        return sorted(found, key=lambda format: format is not self._last)
+        w.unread(w.release())
+        return likely
