@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "engines")]  # the writers and the cases
+TESTS = ROOT / "tests"
+sys.path += [str(ROOT), str(TESTS), str(TESTS / "engines")]  # the writers and the cases
 
 from writers import WRITERS, Call  # noqa: E402
 

@@ -18,7 +18,8 @@ import pytest
 from toolwire.templates import get_template, list_templates
 
 from .engines.page_blocks import PAGES, README, Block, block_with, blocks, text_of
-from .gateway.conftest import PATIENCE, Server, free_port, upstream_server
+from .gateway.conftest import PATIENCE, Server, upstream_server
+from .ports import free_port
 
 ROOT = Path(__file__).parents[1]
 BLOCKS = [block for page in PAGES for block in blocks(page)]

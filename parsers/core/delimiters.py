@@ -41,7 +41,7 @@ class JsonStops:
         between = f"[^{first_characters(first, _STRUCTURE)}]+{POSSESSIVE}"
         self.plain_between: Final = Plain(first, _STRUCTURE, between)
         text = text_without(ends, '"\\')
-        self.plain_inside: Final = Plain(ends, '"\\', _with_escapes(text))
+        self.plain_inside: Final = Plain(ends, '"\\', _with_escapes(text, turn_ends))
         #: … without any escape
         self.plain_text: Final = Plain(ends, '"\\', text)
         #: both in turn; its group is there if that ends inside a string, with the text
@@ -65,9 +65,12 @@ class JsonStops:
         return found.end(), found.lastindex is not None
 
 
-def _with_escapes(text: str) -> str:
-    """A pattern for text inside a string, with escapes in it."""
-    return rf"{text}(?:\\.{text}){{0,{MOST_REPEATS}}}{POSSESSIVE}"
+def _with_escapes(text: str, literals: Sequence[str] = ()) -> str:
+    """A pattern for text inside a string, with escapes in it. None escapes what one of `literals`
+    begins with: to them a backslash means nothing."""
+    first = first_characters(literals)
+    escape = rf"\\[^{first}]" if first else r"\\."
+    return rf"{text}(?:{escape}{text}){{0,{MOST_REPEATS}}}{POSSESSIVE}"
 
 
 class Delimiters:

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from ..gateway.conftest import Server, free_port, upstream_server
+from ..gateway.conftest import Server, upstream_server
 from ..gateway.scripted_answers import ONE
+from ..ports import free_port
 from ..support import heed_ctrl_c
 
 # Each of them starts processes.

@@ -19,15 +19,11 @@ from typing import Any
 
 import pytest
 
+from tests.ports import free_port
+
 HERE = Path(__file__).parent
 #: Seconds after which a test gives up waiting. However busy the machine is, this is long enough.
 PATIENCE = 600
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:

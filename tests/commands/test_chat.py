@@ -15,8 +15,9 @@ from toolwire.commands.chat_tools import TOOLS
 from toolwire.play.given import read_given
 from toolwire.replay.exchanges import read_exchange, replay_exchange
 
-from ..gateway.conftest import Server, free_port, upstream_server
+from ..gateway.conftest import Server, upstream_server
 from ..gateway.scripted_answers import THOUGHT
+from ..ports import free_port
 from .running import run_in
 
 # Each of them starts processes.

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ..gateway.conftest import Server, free_port, upstream_server
+from ..gateway.conftest import Server, upstream_server
 from ..gateway.scripted_answers import THOUGHT
+from ..ports import free_port
 
 pytestmark = pytest.mark.slow
 

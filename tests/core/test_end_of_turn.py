@@ -14,6 +14,7 @@ from toolwire.formats.parser import text_only
 
 from ..support import TOOLS, check_all_splits, cut_at, events_of, whole_summary
 
+STRING = [{"name": "get_weather", "arguments": {"city": "word"}}]
 CALL = [{"name": "add", "arguments": {"a": 1, "b": 2}}]
 ADD = ("add", '{"a": 1, "b": 2}', True)
 
@@ -71,6 +72,19 @@ def test_a_token_that_ends_a_part_is_left_to_its_format(
 ) -> None:
     _, content, read = whole_summary(check_all_splits(name, text, TOOLS))
     assert (content, read) == (None if calls else "Hello.", calls)
+
+
+@pytest.mark.parametrize(
+    "name", ["hermes", "jamba", "mistral", "deepseek_v3", "llama3_json", "pythonic"]
+)
+def test_no_backslash_escapes_it(name: str) -> None:
+    """A message may be over anywhere, even where an escape in a string has just begun."""
+    token, whole = token_of(get_format(name)), toolwire.write(name, STRING)
+    end = whole.index("word") + 2
+    for escape in ("\\", "\\n\\", '\\"'):
+        text = whole[:end] + escape
+        events = check_all_splits(name, text + token, TOOLS)
+        assert whole_summary(events) == whole_summary(events_of(name, [text]))
 
 
 def test_the_beginning_of_one_is_text() -> None:

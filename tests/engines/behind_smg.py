@@ -11,8 +11,10 @@ from typing import Any
 
 import httpx
 from conversation import CHAT, ask_turns, check_turns
-from engine_server import BOOT_SECONDS, EngineServer, free_port
+from engine_server import BOOT_SECONDS, EngineServer
 from engine_workers import counts_of, scraped
+
+from tests.ports import free_port
 
 
 @contextmanager

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
+
+from tests.ports import free_port
 
 #: Far more than any server needs: one that ends is noticed at once, so only one that hangs waits for it.
 BOOT_SECONDS = 1800
@@ -90,10 +91,3 @@ def any_left(group: int) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -20,10 +20,12 @@ from typing import Any
 
 import anthropic
 from engine_client import MODEL, Asker, chat, chat_stream, flat
-from engine_server import BOOT_SECONDS, free_port
+from engine_server import BOOT_SECONDS
 from forced_calls import closed_tool
 from openai import AsyncOpenAI
 from page_blocks import block_with
+
+from tests.ports import free_port
 
 WEATHER = closed_tool(
     "get_weather", {"city": {"type": "string"}}, description="The weather in a city"

@@ -13,9 +13,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from ..browser.browsing import PATIENCE, free_port, install, wait_for
+from ..browser.browsing import PATIENCE, install, wait_for
+from ..ports import free_port
 
-__all__ = ["PATIENCE", "free_port", "wait_for"]
+__all__ = ["PATIENCE", "wait_for"]
 
 CHECKOUT = Path(__file__).parents[2]
 ADMIN_KEY = "a-key-for-tests"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
-from .conftest import Server, free_port
+from ..ports import free_port
+from .conftest import Server
 
 
 def running_redis() -> Iterator[Server]:

@@ -18,7 +18,8 @@ from toolwire.engines.redis_ring import Ring
 from toolwire.gateway.shared_capture import SharedCapture
 from toolwire.replay.exchanges import replay_exchange
 
-from .conftest import Server, free_port
+from ..ports import free_port
+from .conftest import Server
 from .redis_process import running_redis
 
 pytestmark = pytest.mark.slow

@@ -20,7 +20,8 @@ from toolwire.gateway.stream_session import StreamSession
 from toolwire.gateway.upstream import retry_after
 from toolwire.openai.policy import Policy
 
-from .conftest import PATIENCE, Server, free_port, gateway_server, upstream_server
+from ..ports import free_port
+from .conftest import PATIENCE, Server, gateway_server, upstream_server
 from .scripted_upstream import stream_bytes
 from .support_gateway import ASK, FLAT_TOOLS, TOOLS, ask, events, metric, seen
 

@@ -10,7 +10,8 @@ import httpx2
 import pytest
 from toolwire.gateway.metrics import has_reasoning
 
-from .conftest import PATIENCE, Server, free_port
+from ..ports import free_port
+from .conftest import PATIENCE, Server
 from .support_gateway import ask, metric
 
 

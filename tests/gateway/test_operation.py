@@ -14,7 +14,8 @@ import pytest
 from toolwire.gateway.serve import describe, doubts
 from toolwire.gateway.settings import GatewaySettings
 
-from .conftest import ADMIN_KEY, PATIENCE, Server, free_port, upstream_server
+from ..ports import free_port
+from .conftest import ADMIN_KEY, PATIENCE, Server, upstream_server
 from .support_gateway import ASK, ask, seen
 
 Start = Callable[..., Server]

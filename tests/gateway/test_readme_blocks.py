@@ -15,7 +15,8 @@ import httpx2
 import openai
 import pytest
 
-from .conftest import CHECKOUT, PATIENCE, Server, free_port
+from ..ports import free_port
+from .conftest import CHECKOUT, PATIENCE, Server
 from .scripted_answers import ONE
 from .support_gateway import ASK, TOOLS
 from .support_messages import ASKED, claude, parts

@@ -11,7 +11,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from .conftest import PATIENCE, Server, free_port
+from ..ports import free_port
+from .conftest import PATIENCE, Server
 from .scripted_answers import ONE
 from .support_gateway import ask, events
 

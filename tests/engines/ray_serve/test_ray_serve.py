@@ -20,13 +20,15 @@ from as_on_gpus import AsOnGpus
 from conversation import CHAT, GO, ask_turns, check_turns
 from engine_cases import TOOLS, block
 from engine_client import MODEL, Answer, body, take_in
-from engine_server import BOOT_SECONDS, free_port
+from engine_server import BOOT_SECONDS
 from psutil import process_iter
 from ray import serve
 from ray.serve.llm import build_openai_app
 from tokenizers import Tokenizer
 from toolwire.engines.ray import llm_config
 from vllm_server import ENVIRONMENT, ONE_LAYER
+
+from tests.ports import free_port
 
 APP = "calls"
 REPLICAS = 2
