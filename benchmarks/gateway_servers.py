@@ -205,8 +205,9 @@ def memory_of(pid: int) -> int:
 
 def cpu_of(pid: int) -> float:
     """The seconds of a process and of those that it has started, to the nanosecond."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    own = sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+    # The kernel's number for the clock of a process (clock_getcpuclockid, which Python lacks). Unlike
+    # those of its threads, it does not lose what was used by threads that are over.
+    own = time.clock_gettime((~pid << 3) | 2)
     return own + sum(map(cpu_of, children_of(pid)))
 
 

@@ -93,11 +93,16 @@ def create_app(
             Route("/proxy/chat/completions", proxy, methods=["POST"]),
             Route("/proxy/responses", proxy, methods=["POST"]),
             Route("/proxy/messages", proxy, methods=["POST"]),
-            Route("/v1/{path:path}", proxy),
         ],
         lifespan=lifespan,
     )
-    watched = ToolCallMiddleware(inner, settings, budget)
+
+    async def routed(scope: Scope, receive: Receive, send: Send) -> None:
+        """What is passed on needs no router: each part of an answer would pass all of its layers."""
+        passed_on = scope["type"] == "http" and scope["path"].startswith("/v1/")
+        await (proxy if passed_on else inner)(scope, receive, send)
+
+    watched = ToolCallMiddleware(routed, settings, budget)
     return Front(_with_cors(watched, server))
 
 

@@ -6,7 +6,6 @@ import email.utils
 import time
 from dataclasses import dataclass
 from functools import lru_cache
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx2
 
@@ -57,12 +56,9 @@ class Upstream:
         self._base = httpx2.URL(url)
         self._urls = lru_cache(maxsize=64)(self._url)  # nearly all requests go to one or two
         self._settings = settings
-        self._client = httpx2.AsyncClient(
-            timeout=httpx2.Timeout(
-                settings.read_timeout,
-                connect=settings.connect_timeout,
-                pool=settings.connect_timeout,
-            ),
+        # Only what carries requests, without a client around it: that would follow redirects, keep one
+        # client's cookies for another's requests, and add headers that nobody has sent.
+        self._transport = httpx2.AsyncHTTPTransport(
             limits=httpx2.Limits(
                 max_connections=settings.connections,
                 max_keepalive_connections=settings.connections,
@@ -70,11 +66,11 @@ class Upstream:
                 # connection that is just being closed fails, and can't be sent again.
                 keepalive_expiry=4,
             ),
-            # One client's cookies must not reach another's requests, nor this machine's own
-            # credentials and proxies (netrc, environment) anybody's.
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            trust_env=False,
+            trust_env=False,  # this machine's own settings are not for other people's requests
         )
+        most = settings.connect_timeout
+        timeout = httpx2.Timeout(settings.read_timeout, connect=most, pool=most)
+        self._timeouts = {"timeout": timeout.as_dict()}
         name = f"{self._base.host}:{self._base.port or self._base.scheme}"
         self._breakers = Breakers(name, settings.breaker_failures, settings.breaker_seconds)
         self._key = read_key(settings.upstream_key_file) if settings.upstream_key_file else None
@@ -82,7 +78,7 @@ class Upstream:
         self.busy = 0  # requests that it is at
 
     async def close(self) -> None:
-        await self._client.aclose()
+        await self._transport.aclose()
 
     def admits(self, model: str) -> bool:
         """Whether it may be asked, as far as is known."""
@@ -125,7 +121,7 @@ class Upstream:
 
     async def _sent(self, request: httpx2.Request) -> httpx2.Response:
         try:
-            return await self._client.send(request, stream=True)
+            return await self._transport.handle_async_request(request)
         except AttributeError as error:
             # Where the upstream hangs up as soon as it was connected, uvloop has let the socket go when
             # anyio asks it for its addresses. Nothing was sent yet.
@@ -135,8 +131,8 @@ class Upstream:
 
     def _request(self, call: Call) -> httpx2.Request:
         url, headers = self._urls(call.path, call.query), self._with_key(call.headers)
-        return self._client.build_request(
-            call.method, url, headers=headers, content=call.body or None
+        return httpx2.Request(
+            call.method, url, headers=headers, content=call.body or None, extensions=self._timeouts
         )
 
     def _url(self, path: bytes, query: bytes) -> httpx2.URL:
@@ -159,7 +155,7 @@ class Upstream:
         """Whether it answers at all, be it that it wants a key."""
         call = Call("GET", b"/models", b"", [], b"")
         try:
-            response = await self._client.send(self._request(call), stream=True)
+            response = await self._transport.handle_async_request(self._request(call))
             await response.aclose()
         except httpx2.TransportError:
             return False
