@@ -7,6 +7,7 @@ whatever else the upstream has to say comes as an error event.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from enum import Enum
 from typing import Any
@@ -323,6 +324,34 @@ class Answer:
             metrics.OPEN_STREAMS.dec()
         metrics.REQUESTS.labels(self.plan.route, self.status or "none").inc()
         metrics.SECONDS.labels(self.plan.route).observe(time.perf_counter() - self._started)
+
+
+class KeepAlive:
+    """Has an answer say something in silence. That begins once there has been time for one: most answers
+    are over by then, and it costs them next to nothing."""
+
+    def __init__(self, answer: Answer, seconds: float) -> None:
+        self._answer = answer
+        self._seconds = seconds
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._begin)
+
+    def _begin(self) -> None:
+        self._task = asyncio.create_task(self._answer.keep_alive())
+
+    async def __aexit__(self, *raised: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        task = self._task
+        if task is None:
+            return
+        task.cancel()
+        await asyncio.wait([task])
+        if not task.cancelled():  # it has failed
+            task.result()
 
 
 def _with_length(start: Message, length: int | None) -> Message:

@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from anyio import Lock, create_task_group, to_thread
+from anyio import Lock, to_thread
 
 from . import metrics
-from .answer import Another, Answer
+from .answer import Another, Answer, KeepAlive
 from .asgi import (
     App,
     ClientGone,
@@ -172,16 +172,8 @@ class ToolCallMiddleware:
         if not answer.plan.stream or not self.settings.keep_alive:
             await self._ask(scope, receive, answer, request)
             return
-        raised: Exception | None = None
-        async with create_task_group() as group:
-            group.start_soon(answer.keep_alive)
-            try:
-                await self._ask(scope, receive, answer, request)
-            except Exception as error:  # noqa: BLE001 - it goes on as it is, not as one of a group
-                raised = error
-            group.cancel_scope.cancel()
-        if raised is not None:
-            raise raised
+        async with KeepAlive(answer, self.settings.keep_alive):
+            await self._ask(scope, receive, answer, request)
 
     async def _ask(self, scope: Scope, receive: Receive, answer: Answer, request: Account) -> None:
         """Asks, and asks in another way as long as what the app says is no answer."""

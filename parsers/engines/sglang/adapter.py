@@ -34,6 +34,7 @@ from ...openai.repairs import environment_repairs
 from ...openai.request import of_functions, read_choice, read_functions, read_parts
 from ...schema.recent import Recent
 from ..capture import Record
+from ..structural_tags import as_structural_tag
 from .contract import find_contract
 from .forced_json import EitherParser, is_forced_json
 from .handover import HandedOver, is_handed_over
@@ -64,6 +65,7 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         super().__init__()
         self.eot_token = _KIMI_K3_STOP
         self._tool_choice: Any = None
+        self._asked_for_tag = False
         self._has_call = ""  # a text that was asked about: SGLang asks twice
         self._reset()
 
@@ -79,8 +81,10 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         self._tool_choice = tool_choice
 
     def supports_structural_tag(self) -> bool:
-        """False for the old kind of tag, which allows any arguments and every tool."""
-        return False
+        """Whether forced calls come here: before 0.5.20, SGLang asks for nothing else where it streams
+        Responses. Asked behind `get_structural_tag` it means another thing: a tag of the old kind, which
+        allows any arguments and every tool. There is none."""
+        return not self._asked_for_tag
 
     def parses_required_natively(self) -> bool:
         """Forced calls come here, not to SGLang's own reader of JSON."""
@@ -97,14 +101,13 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         parallel_tool_calls: bool = True,
     ) -> Any:
         """The constraint for a request, as xgrammar's class; None leaves the model free."""
-        from xgrammar import StructuralTag  # SGLang itself can do without it
-
+        self._asked_for_tag = True
         spec = get_format(self.toolwire_format)
         request = read_parts(tools, tool_choice, parallel=parallel_tool_calls is not False)
         found = constrain_request(spec, request)
         if found.format is not spec:
             log.info("%s can't express these tools: the call is asked for as JSON.", spec.name)
-        return None if found.tag is None else StructuralTag.model_validate(found.tag)
+        return None if found.tag is None else as_structural_tag(found.tag)
 
     def get_auto_tool_call_structural_tag(
         self,

@@ -29,6 +29,7 @@ from ...openai.request import Function, Request, earlier_calls, of_functions, re
 from ...schema.recent import Recent
 from ..capture import Record
 from ..startup_checks import check_template, check_tokenizer, skipped
+from ..structural_tags import as_structural_tag
 from . import api as vllm_api
 from .anthropic import leave_out_unreadable_calls
 from .contract import Grammar
@@ -122,7 +123,7 @@ class Adapter:
         if wanted.answer is not None:
             either = {"type": "or", "elements": [tag["format"], wanted.answer]}
             tag = {"type": "structural_tag", "format": either}
-        return self._api.StructuralTag.model_validate(tag)
+        return as_structural_tag(tag)
 
     def _read(self, request: Any) -> Request:
         """vLLM itself says by which names the model knows the tools: those in a namespace, say."""

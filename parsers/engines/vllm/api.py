@@ -43,7 +43,6 @@ class VllmApi:
     ToolCall: Any
     FunctionCall: Any
     StructuredOutputsParams: Any
-    StructuralTag: Any
     contract: Contract
     envs: Any  # vLLM's settings, read from the environment as vLLM reads them
 
@@ -104,7 +103,6 @@ def load() -> VllmApi:
         ToolCall=_first(_PROTOCOL, "ToolCall"),
         FunctionCall=_first(_PROTOCOL, "FunctionCall"),
         StructuredOutputsParams=_first(("vllm.sampling_params",), "StructuredOutputsParams"),
-        StructuralTag=_first(("xgrammar",), "StructuralTag"),
         contract=find_contract(tool_parser, import_module("vllm.tool_parsers.utils")),
         envs=import_module("vllm.envs"),
     )

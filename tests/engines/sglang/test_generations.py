@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 import sglang
+import xgrammar
 from engine_cases import chunkings, tool, written
+from engine_grammar import make_compiler
+from sglang.srt.entrypoints.openai.protocol import Tool
 from sglang.srt.function_call.base_format_detector import BaseFormatDetector
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
 from sglang_driving import make_parser, stream, whole
@@ -69,6 +72,28 @@ def test_the_formats_own_calls_are_read_as_ever() -> None:
     for pieces in chunkings(text):
         got = stream(make_parser("toolwire_qwen3_coder", [NARROW]), pieces)
         assert (got.calls, got.content) == ([("narrow", '{"code": "Oslo"}')], "Well.")
+
+
+# -- forced calls, as some releases ask about them --------------------------------------------------
+
+
+def test_forced_calls_come_here_and_there_is_no_tag_of_the_old_kind() -> None:
+    """Before 0.5.20, a stream of Responses goes by this alone; behind a tag it means another thing."""
+    detector = make_parser("toolwire_call_text", [NARROW]).detector
+    assert detector.supports_structural_tag()
+    detector.get_structural_tag(tools=[Tool.model_validate(NARROW)], tool_choice="auto")
+    assert not detector.supports_structural_tag()
+
+
+def test_a_model_that_is_held_to_json_cannot_write_spaces_for_ever() -> None:
+    """Before xgrammar 0.2.2, a schema in a tag can't say how many."""
+    detector = make_parser("toolwire_json", [NARROW]).detector
+    tag = detector.get_structural_tag(tools=[Tool.model_validate(NARROW)], tool_choice="required")
+    compiled = make_compiler().compile_structural_tag(tag)
+    for spaces, fits in ((0, True), (2, True), (3, False)):
+        text = FORCED.replace('"code"', " " * spaces + '"code"')
+        matcher = xgrammar.GrammarMatcher(compiled)
+        assert matcher.accept_string(text) is fits
 
 
 # -- a release that nobody has tested --------------------------------------------------------------
