@@ -91,6 +91,7 @@ def test_half_a_pair_of_surrogates_is_text() -> None:
 def test_tools_with_problems_are_said() -> None:
     told = ask("trace", text=CALL, format="hermes", tools="[{]")
     assert "not JSON" in told["tools"][0]["problem"]
+    assert "as if there were no tools" in told["tools"][-1]["problem"]
     told = ask("trace", text=CALL, format="hermes", tools='[{"type": "function"}]')
     assert told["tools"][0]["place"].startswith("tools[0]")
     assert told["calls"][0]["name"] == "add"
