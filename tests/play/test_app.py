@@ -131,6 +131,16 @@ def test_a_template_and_the_next_turn(tmp_path: Path) -> None:
     assert told["detect"]["format"] is None
 
 
+def test_turns_that_are_shown_anew_are_of_nobody(tmp_path: Path) -> None:
+    """A prompt in which nothing of the turns before is kept: it would all be the last message's."""
+    file = tmp_path / "own.jinja"
+    file.write_text("{{ messages|length }}{% for m in messages %}[{{ m.content }}]{% endfor %}")
+    said = [{"role": "user", "content": "1+1?"}, {"role": "assistant", "content": "2"}]
+    asked = {"template": "file: own.jinja", "conversation": json.dumps(said)}
+    told = ask("prompt", read_given(None, None, file), **asked)
+    assert told["parts"] == [["2[1+1?][2]", "prompt"]]
+
+
 def test_only_what_was_named_is_read() -> None:
     chat = json.dumps([{"role": "user", "content": "?"}])
     asked = {"template": "/etc/passwd", "conversation": chat}
