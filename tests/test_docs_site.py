@@ -116,9 +116,14 @@ def built(folder: Path, body: str, style: str = "") -> list[str]:
         ('<a href="#gone">x</a>', ["#gone leads nowhere"]),
         ('<script src="https://example.org/x.js"></script>', ["fetches https://example.org/x.js"]),
         ('<link rel="stylesheet" href="//example.org/x.css">', ["fetches //example.org/x.css"]),
+        ("<p>One - two <code>x</code>\n3 | 4</p><ul><li>\n- x</li></ul>", []),
+        (
+            "<p>These <b>are</b>:\n- one</p>",
+            ["no empty line before the list in: 'These are:\\n- one'"],
+        ),
     ],
 )
-def test_links_and_other_hosts(body: str, said: list[str], tmp_path: Path) -> None:
+def test_what_is_wrong_with_a_page(body: str, said: list[str], tmp_path: Path) -> None:
     assert built(tmp_path, body) == said
 
 

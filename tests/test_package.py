@@ -113,6 +113,9 @@ def warnings(said: str) -> list[str]:
     return [line for line in lines if "byte-compiling is disabled" not in line]
 
 
+SCRIPTS = ("address.js", "places.js", "play.js", "templates.js")
+
+
 def expected_files() -> set[str]:
     """Where the files of the checkout are inside the package."""
     package = [p.relative_to(ROOT / "parsers") for p in ROOT.glob("parsers/**/*.py")]
@@ -120,7 +123,8 @@ def expected_files() -> set[str]:
     assert package
     assert templates
     others = ["py.typed", "gateway/page.html", "chat_templates/catalog.json"]
-    others += ["play/play.html", "view/view.css", "view/view.js"]
+    others += [f"play/{name}" for name in ("play.html", *SCRIPTS)]
+    others += ["view/view.css", "view/view.js"]
     return {f"toolwire/{name}" for name in [*package, *others]} | set(templates)
 
 

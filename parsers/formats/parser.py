@@ -47,10 +47,12 @@ def _text_format(
 class Parser:
     """Reads one message of a model in one format.
 
+    ```python
     parser = Parser("hermes", tools=tools)
     for chunk in stream:
         for event in parser.feed(chunk): ...
     for event in parser.finish(): ...
+    ```
     """
 
     __slots__ = ("_parser", "format")

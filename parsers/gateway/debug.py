@@ -14,7 +14,6 @@ import math
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from importlib import resources
 from urllib.parse import parse_qs
 
 from anyio import Lock, to_thread
@@ -87,9 +86,9 @@ class DebugRoutes:
         if self._capture is None or scope["method"] not in DEBUG_ROUTES[path]:
             await send_json(send, 404, failure("There is nothing here", "not_found"))
         elif path == DEBUG_PAGE:
-            html = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
+            page = assemble(__package__, "page.html")
             headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-            await send_bytes(send, 200, assemble(html), b"text/html; charset=utf-8", headers)
+            await send_bytes(send, 200, page, b"text/html; charset=utf-8", headers)
         elif not await self._is_admin(scope, send):
             return
         elif path == DEBUG_TRACE:

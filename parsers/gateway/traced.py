@@ -1,6 +1,6 @@
 """The text of a captured exchange, read once more: what each of its characters is, for the debug page.
 
-    {"text": "…", "trace": {…}, "note": "…"}
+    {"text": "…", "trace": {…}, "note": "…", "shortened": false}
 
 The trace is that of `toolwire play` (`view/trace.py`), in the steps in which the text came. Where there
 is nothing to read there is none, and the note says why.
@@ -57,11 +57,16 @@ def trace_exchange(body: bytes, reasoning: str) -> Json:
         ends=list(accumulate(map(len, pieces))) if stage == "stream" else None,
     )
     notes = [_BESIDE] * native + [_NO_TOOLS] * (not reads) + [_shortened(text)] * (len(text) > MOST)
-    return {"text": text[:MOST], "trace": traced | {"format": format}, "note": " ".join(notes)}
+    return {
+        "text": text[:MOST],
+        "trace": traced | {"format": format},
+        "note": " ".join(notes),
+        "shortened": len(text) > MOST,
+    }
 
 
 def _nothing(text: str, note: str) -> Json:
-    return {"text": text[:MOST], "trace": None, "note": note}
+    return {"text": text[:MOST], "trace": None, "note": note, "shortened": len(text) > MOST}
 
 
 def _shortened(text: str) -> str:

@@ -26,6 +26,7 @@ Json = dict[str, Any]
 
 #: A longer text is not taken: a page is the wrong place for it.
 LONGEST = 4_000_000
+_UNUSED = {"place": "", "problem": "Until then the text is read as if there were no tools."}
 
 
 class Question:
@@ -59,14 +60,15 @@ def read_tools(given: Any) -> tuple[list[Json] | None, list[Json]]:
     try:
         tools = json.loads(given)
     except (ValueError, RecursionError) as error:
-        return None, [{"place": "", "problem": f"This is not JSON: {error}"}]
+        return None, [{"place": "", "problem": f"This is not JSON: {error}"}, _UNUSED]
     if isinstance(tools, dict):
         tools = tools.get("tools", [tools])
     problems = [{"place": p.param, "problem": p.message} for p in check_tools(tools)]
     try:
         by_name(tools)
     except ToolwireError as error:
-        return None, problems or [{"place": "", "problem": str(error)}]
+        problems = problems or [{"place": "", "problem": str(error)}]
+        return None, [*problems, _UNUSED]
     return tools or None, problems
 
 

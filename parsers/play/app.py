@@ -11,7 +11,6 @@ import ipaddress
 import json
 from collections.abc import Callable
 from functools import partial
-from importlib import resources
 from typing import Any
 
 from starlette.applications import Starlette
@@ -43,8 +42,7 @@ def create_app(given: Given, host: str = "127.0.0.1") -> Starlette:
         "engine": lambda asked: engine_answer(asked, given.tokenizer_folder),
         "prompt": lambda asked: prompt_answer(asked, given.templates),
     }
-    html = resources.files(__package__).joinpath("play.html").read_text(encoding="utf-8")
-    page = assemble(html)
+    page = assemble(__package__, "play.html")
 
     async def show(request: Request) -> Response:
         _check_host(request, host)

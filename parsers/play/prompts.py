@@ -103,15 +103,19 @@ def _parts(
 ) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind of the prompt's parts, in order."""
     told = _tools_part(render, prompt, messages, tools)
-    end = 0
+    end, mixed = 0, False
     for number in range(1, min(len(messages), _MOST_MESSAGES) + 1):
         try:
-            upto = common_prefix(render(messages[:number], tools), prompt)
+            before = render(messages[:number], tools)
         except ToolwireError:
             continue  # it refuses to stop here: the next message's part begins here
+        upto = common_prefix(before, prompt)
         if upto > end:
-            yield from _around(end, upto, _kind(messages[number - 1]), told)
-            end = upto
+            kind = "prompt" if mixed else _kind(messages[number - 1])
+            yield from _around(end, upto, kind, told)
+            end, mixed = upto, False
+        elif len(before) > end:
+            mixed = True  # it is shown in another way now: the next part is of both
     if end < len(prompt):
         yield from _around(end, len(prompt), "prompt", told)
 

@@ -1,9 +1,9 @@
 """A trace: everything a parser does with one text, step by step, as JSON for a page.
 
-The same text goes through the same parser twice. Once character by character (but words in one go), to
-know of each character what became of it, when, and why it waited until then (`core/watch.py`, `align`).
-And once in the pieces that somebody sees it come in, for what each of them gives: events, and OpenAI's
-deltas.
+The same text goes through the same parser twice. Once in the pieces that somebody sees it come in, for
+what each of them gives: events, and OpenAI's deltas. And once character by character (but words in one
+go, and pieces that give nothing), to know of each character what became of it, when, and why it waited
+until then (`core/watch.py`, `align`).
 
     {"kinds": ["markup", …], "runs": [start, kind, step, …], "steps": [{"to", "held", "why", …}], …}
 
@@ -15,11 +15,10 @@ costs linear time.
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import accumulate as sums
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from ..core.format import Format
@@ -31,6 +30,7 @@ from ..openai import DeltaStream, accumulate
 from ..openai.message import ToolCall, call_problem, collect
 from ..schema.definitions import Tools
 from .align import ARGUMENTS, CONTENT, KINDS, REASONING, Alignment
+from .due import Due
 
 Json = dict[str, Any]
 
@@ -41,7 +41,6 @@ MOST_STEPS = 4000
 #: What is tried to be passed on in one go: at least, and at most.
 _LEAST_PASSED = 8
 _BLOCK = 256
-_WORD = re.compile(r"\w{1,64}").match
 
 WHY = REASONS | {
     "value": "It is part of a value that is known only at its end: its type decides how it is written.",
@@ -66,24 +65,22 @@ def trace(
     if text and (not stops or stops[-1] < len(text)):
         stops.append(len(text))
     parser = Parser(format, tools, reasoning, in_reasoning)
-    watched = _Watched(Parser(parser.format, tools, reasoning, in_reasoning), text, stops)
+    said = [parser.feed(text[start:stop]) for start, stop in pairwise([0, *stops])]
+    said.append(parser.finish())
+    watched = _Watched(Parser(parser.format, tools, reasoning, in_reasoning), text, stops, said)
     stream = DeltaStream(parser.format, tools, reasoning=reasoning, in_reasoning=in_reasoning)
-    steps, deltas, events = [], [], []
+    steps, deltas = [], []
     units = _units(text)
-    start = 0
-    for stop, (held, why) in zip([*stops, None], [*watched.held, (len(text), "")], strict=True):
-        chunk = text[start:stop]
-        said = parser.finish() if stop is None else parser.feed(chunk)
-        sent = stream.encode(said)
-        start = len(text) if stop is None else stop
-        events += said
+    places, helds = [*stops, len(text)], [*watched.held, (len(text), "")]
+    for place, events, (held, why) in zip(places, said, helds, strict=True):
+        sent = stream.encode(events)
         deltas += sent
         steps.append(
             {
-                "to": units[start],
+                "to": units[place],
                 "held": units[held],
                 "why": why,
-                "events": [*map(event_json, said)],
+                "events": [*map(event_json, events)],
                 "deltas": sent,
             }
         )
@@ -97,7 +94,7 @@ def trace(
         "tokens_per_step": per_step,
         "own_tokens": ends is not None,
         "message": message.to_dict(),
-        "calls": [_call_json(call) for call in collect(events).tool_calls],
+        "calls": [_call_json(call) for call in collect(chain.from_iterable(said)).tool_calls],
         "finish_reason": stream.finish_reason("stop"),
         "why": WHY,
     }
@@ -135,18 +132,27 @@ class _Watched:
     """What is seen: each character's part, and after each step what was held, and why.
 
     Prose, and the middle of a string, are passed on in large pieces. Of all else words come as they
-    are, and other characters one by one: what an event is about is then right before it. No piece
-    reaches over the end of a step.
+    are, and other characters one by one: what an event is about is then right before it. Where a step
+    gives no more events, as is known already, the rest of it comes in one go. No piece reaches over the
+    end of a step.
     """
 
-    def __init__(self, parser: Parser, text: str, stops: Sequence[int]) -> None:
+    def __init__(
+        self,
+        parser: Parser,
+        text: str,
+        stops: Sequence[int],
+        said: Sequence[Sequence[Event]],
+    ) -> None:
         self.alignment = Alignment(text)
         self.held: list[tuple[int, str]] = []
         self._parser = parser._parser
         self._watch = Watch(self._parser)
         self._size = 1  # how much may be passed on next
+        self._due = Due()
         place = 0
         for step, stop in enumerate(stops):
+            self._due.come(said[step])
             while place < stop:
                 place, held = self._next(place, stop, step)
             self.held.append(held)
@@ -161,16 +167,17 @@ class _Watched:
             events = self._watch.pass_on(text[place:end])
         if events is None:
             self._size = min(self._size, _LEAST_PASSED // 2)
-            word = _WORD(text, place, stop)
-            end = word.end() if word is not None else place + 1
+            end = self._due.piece(text, place, stop)
             events = self._parser.feed(text[place:end])
         elif _is_text(events, text[place:end]):
             alignment.passed(place, end, _PASSED[type(events[0])], step)
             self._size = min(2 * self._size, _BLOCK)
+            self._due.came(events)
             return end, (end, "")
         held = self._watch.look(end)
         if events:
             alignment.said(events, held[0], step)
+            self._due.came(events)
         alignment.decided(held[0], step)
         self._size = min(2 * self._size, _BLOCK) if held[0] == end else 1
         return end, held

@@ -7,6 +7,24 @@ const make = (tag, text, kind) => {
   if (kind) made.className = kind;
   return made;
 };
+// Characters that are not seen, or that turn the text around them, are shown by their numbers; the text
+// itself stays what it is. (Not U+200C and U+200D: scripts and emoji need them.)
+const SIGNS = /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff])\1*/g;
+const MOST_SIGNS = 500;
+function makeText(tag, text, kind) {
+  const box = make(tag, undefined, kind);
+  let end = 0, left = MOST_SIGNS;
+  for (const found of text.matchAll(SIGNS)) {
+    if (!left--) break;
+    const [signs, sign] = found, code = sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+    const shown = make("bdi", signs, "sign");
+    shown.dataset.code = `U+${code}${signs.length > 1 ? ` × ${signs.length}` : ""}`;
+    box.append(text.slice(end, found.index), shown);
+    end = found.index + signs.length;
+  }
+  box.append(text.slice(end));
+  return box;
+}
 const listOf = (value) => Array.isArray(value) ? value : [];
 
 // So much of a text, and so many lines of a list and calls of a message, are drawn at once.
@@ -40,7 +58,7 @@ function drawText(box, text, trace, step) {
     }
   }
   box.replaceChildren(...pieces.map((p) => {
-    const made = make("span", text.slice(p.start, p.end), p.kind);
+    const made = makeText("span", text.slice(p.start, p.end), p.kind);
     made.title = p.kind; // for those who can't tell the colours apart
     return made;
   }));
@@ -66,6 +84,10 @@ function heldAfter(text, trace, step) {
 // -- a text, played ----------------------------------------------------------------------------------
 
 const KINDS = ["reasoning", "content", "name", "arguments", "markup", "held"];
+const MEANING = { reasoning: "Thoughts: the client gets them apart from the text", content: "Text: the client gets it as content",
+  name: "A call's name", arguments: "A call's arguments", markup: "What marks calls and thoughts: the client does not get it",
+  held: "Read, but not passed on yet: it is not decided what it is", tools: "What a prompt without tools does not have",
+  call: "A turn of the model with a call", result: "A tool's result", assistant: "A turn of the model", user: "A turn of the user" };
 
 // Fills a card with a text that is played step by step: its colours, and what is held and why. `moved` is
 // told of each step.
@@ -81,12 +103,13 @@ function player(card, moved = () => {}) {
     parts.slider.setAttribute("aria-valuetext", place);
     parts.back.disabled = step === 0;
     parts.on.disabled = atEnd;
+    parts.play.disabled = last() === 0; // there is nothing to play
     const [from, to] = drawText(parts.shown, text, trace, step);
     parts.drawn.textContent = to - from < text.length
       ? `Characters ${from.toLocaleString("en")} to ${to.toLocaleString("en")} of ${text.length.toLocaleString("en")} are drawn: the slider moves through the rest.` : "";
     const held = atEnd ? null : heldAfter(text, trace, step);
     parts.held.hidden = !held;
-    parts.heldText.textContent = held ? cut(held.text) : "";
+    parts.heldText.replaceChildren(...makeText("span", held ? cut(held.text) : "").childNodes);
     parts.heldWhy.textContent = held ? held.why : "";
     moved(step);
   }
@@ -136,6 +159,7 @@ function playerParts(card) {
   slider.min = slider.value = 0;
   held.hidden = true;
   parts.shown.tabIndex = 0;
+  parts.play.title = "Space plays, the arrow keys go step by step";
   const names = { play: "Play step by step", back: "One step back", on: "One step on", slider: "How much of the text has come", shown: "The text, coloured" };
   for (const [name, said] of Object.entries(names)) parts[name].setAttribute("aria-label", said);
   head.append(make("h2", "What each character is"), key);
@@ -211,7 +235,7 @@ function callPart(call) {
 }
 
 function part(kind, title, text) {
-  const made = make("div", undefined, `part is-${kind}`), shown = make("pre", cut(text));
+  const made = make("div", undefined, `part is-${kind}`), shown = makeText("pre", cut(text));
   made.append(make("h3", title), shown);
   return made;
 }
@@ -220,19 +244,26 @@ const cut = (text) => text.length <= MOST_IN_PART ? text
   : `${text.slice(0, MOST_IN_PART / 2)}\n… ${(text.length - MOST_IN_PART).toLocaleString("en")} characters are not drawn …\n${text.slice(-MOST_IN_PART / 2)}`;
 
 function legend(box, kinds) {
-  box.replaceChildren(...kinds.map((kind) => make("i", kind, kind)));
+  box.replaceChildren(...kinds.map((kind) => {
+    const made = make("i", kind, kind);
+    made.title = MEANING[kind];
+    return made;
+  }));
 }
 
-// Times between chunks, in milliseconds, as bars; long waits stand out.
-function graph(times) {
-  const waits = times.map((time, i) => i ? time - times[i - 1] : time), space = "http://www.w3.org/2000/svg";
+// The times between chunks, in milliseconds.
+const waitsOf = (times) => times.map((time, i) => i ? time - times[i - 1] : time);
+
+// Waits as bars; long ones stand out.
+function graph(waits) {
+  const space = "http://www.w3.org/2000/svg";
   const most = Math.max(1, ...waits), usual = [...waits].sort((a, b) => a - b)[waits.length >> 1] || 1;
   const svg = document.createElementNS(space, "svg"), width = 600 / waits.length;
   svg.setAttribute("viewBox", "0 0 600 48");
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("class", "graph");
   svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", `${waits.length} chunks; the longest wait was ${Math.round(most)} ms`);
+  svg.setAttribute("aria-label", `${waits.length} chunks; the longest wait was ${Math.round(Math.max(...waits))} ms`);
   waits.forEach((wait, i) => {
     const bar = document.createElementNS(space, "rect"), height = Math.max(1, 46 * wait / most);
     const all = { x: i * width, y: 48 - height, width: Math.max(.5, width * .8), height };

@@ -1,5 +1,5 @@
-"""Looks through the built docs site: every link leads to a page and a place that are there; and
-nothing is fetched from another host.
+"""Looks through the built docs site: every link leads to a page and a place that are there; nothing is
+fetched from another host; and no paragraph swallowed the list or the table behind it.
 
     python scripts/lib/docs_check.py site
 """
@@ -18,15 +18,20 @@ FETCHED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "sour
 #: … and in style sheets.
 IN_STYLES = re.compile(r"""(?:url\(|@import)\s*["']?(https?:)?//""")
 
+#: A line of a list or a table in the middle of a paragraph: Markdown wants an empty line before it.
+SWALLOWED = re.compile(r"\n(?:[-*] |\d+\. |\| )")
+
 
 @dataclass
 class Page(HTMLParser):
-    """The places of a page, where it leads to, and what it fetches."""
+    """The places of a page, where it leads to, what it fetches, and its paragraphs' text."""
 
     path: Path
     places: set[str] = field(default_factory=set)
     links: list[str] = field(default_factory=list)
     fetched: list[str] = field(default_factory=list)
+    paragraphs: list[str] = field(default_factory=list)
+    in_paragraph: bool = False
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -37,8 +42,18 @@ class Page(HTMLParser):
         self.places.update(value for key in ("id", "name") if (value := given.get(key)))
         if tag == "a" and given.get("href"):
             self.links.append(given["href"] or "")
+        if tag == "p":
+            self.in_paragraph = True
+            self.paragraphs.append("")
         if tag in FETCHED and (where := given.get(FETCHED[tag])):
             self.fetched.append(where)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.in_paragraph &= tag != "p"
+
+    def handle_data(self, data: str) -> None:
+        if self.in_paragraph:
+            self.paragraphs[-1] += data
 
 
 def problems(site: Path) -> list[str]:
@@ -48,6 +63,8 @@ def problems(site: Path) -> list[str]:
         name = page.path.relative_to(site)
         lead = [link for link in page.links if lost(link, page, pages, site)]
         found += [f"{name}: {link} leads nowhere" for link in lead]
+        lists = [text for text in page.paragraphs if SWALLOWED.search(text)]
+        found += [f"{name}: no empty line before the list in: {text[:60]!r}" for text in lists]
         found += [f"{name}: fetches {url}" for url in page.fetched if urlsplit(url).netloc]
     for path in site.rglob("*.css"):
         if IN_STYLES.search(path.read_text(encoding="utf-8")):

@@ -109,6 +109,8 @@ def test_a_long_text_is_read_in_part() -> None:
     told = traced(exchange("lengthy", "stream"))
     assert len(told["text"]) == told["trace"]["length"] == MOST
     assert f"{MOST:,}" in told["note"]
+    assert told["shortened"]
+    assert not traced(exchange("pensive", "stream"))["shortened"]
 
 
 def test_an_answer_that_was_cut_has_no_text() -> None:

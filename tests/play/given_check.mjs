@@ -1,6 +1,7 @@
 // What the command line gives to toolwire play, and states of the page, in headless Chromium: prints JSON.
 // node given_check.mjs CHROMIUM URL TEXT_FILE
 import { readFileSync } from "node:fs";
+import { deflateRawSync } from "node:zlib";
 import { openPage, waiting, widths } from "./open_page.mjs";
 
 const [executablePath, url, file] = process.argv.slice(2);
@@ -35,9 +36,21 @@ await other.locator("#others table").waitFor();
 saw.compared = await other.locator("#others tr").count() === await page.locator("#others tr").count();
 await other.close();
 await after("read", () => page.locator("#others td button").filter({ hasText: /^glm45$/ }).click());
-saw.picked = { format: await page.inputValue("#format"), tables: await page.locator("#others table").count() };
+saw.picked = { format: await page.inputValue("#format"), chosen: await page.locator("#others tr[aria-current] button").allTextContents() };
 await after("read", () => page.fill("#text", "another text"));
 saw.forgotten = await page.locator("#others table").count();
+
+// What an address names, and is not here, is said.
+const strange = await context.newPage();
+await strange.goto(`${url}#${Buffer.from(deflateRawSync(JSON.stringify({ template: "file: gone.jinja" }))).toString("base64url")}`);
+await strange.waitForSelector("body[data-read]");
+saw.notices = [await strange.locator("#notice").textContent(), await strange.inputValue("#template")];
+await strange.close();
+const nonsense = await context.newPage();
+await nonsense.goto(`${url}#nonsense`);
+await nonsense.waitForSelector("body[data-read]");
+saw.notices.push(await nonsense.locator("#notice").textContent());
+await nonsense.close();
 
 // Templates: the model's own, a file, and ours; by the keyboard.
 await page.locator("#tab-text").focus();
@@ -58,6 +71,7 @@ saw.hostile = await look();
 await page.fill("#conversation", "{");
 await after("renders", () => page.click("#render"));
 saw.wrong = await page.locator("#render-state").textContent();
+saw.wrongShown = await page.locator("#page-templates .shown:visible").count();
 saw.widths = await widths(page);
 await browser.close();
 console.log(JSON.stringify(saw));

@@ -27,6 +27,7 @@ await afterRead(() => page.selectOption("#format", "any"));
 await afterRead(() => page.selectOption("#format", "hermes"));
 await paste(given.hostile);
 saw.hostile = { shown: await page.locator("#shown").textContent(), content: await parts("content"),
+  signs: await page.locator("#shown .sign").evaluateAll((all) => all.map((one) => one.dataset.code)),
   made: await page.locator("#shown img, #shown script, #message img, #message script").count() };
 
 // Play it token by token, by the keyboard: what is held is shown, with a reason.
@@ -46,6 +47,17 @@ saw.deltas = await page.locator("#lines li span").allTextContents();
 
 await afterRead(() => page.fill("#tools", '[{"type": "function", "function": {"name": "bad name"}}]'));
 saw.problems = await page.locator("#tools-problems li").allTextContents();
+// A click shows where.
+const selected = () => page.evaluate(() => { const box = document.getElementById("tools"); return box.value.slice(box.selectionStart, box.selectionEnd); });
+await page.locator("#tools-problems button").filter({ hasText: "function.name" }).click();
+saw.places = [await selected()];
+await afterRead(() => page.fill("#tools", '{"tools": [{"type": "function"}]}'));
+await page.locator("#tools-problems button").first().click();
+saw.places.push(await selected());
+await afterRead(() => page.fill("#tools", "[{]"));
+await page.locator("#tools-problems button").first().click();
+saw.places.push(await selected());
+await afterRead(() => page.fill("#tools", '[{"type": "function", "function": {"name": "bad name"}}]'));
 
 await page.click("#compare");
 await page.locator("#others table").waitFor();

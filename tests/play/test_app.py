@@ -91,6 +91,7 @@ def test_half_a_pair_of_surrogates_is_text() -> None:
 def test_tools_with_problems_are_said() -> None:
     told = ask("trace", text=CALL, format="hermes", tools="[{]")
     assert "not JSON" in told["tools"][0]["problem"]
+    assert "as if there were no tools" in told["tools"][-1]["problem"]
     told = ask("trace", text=CALL, format="hermes", tools='[{"type": "function"}]')
     assert told["tools"][0]["place"].startswith("tools[0]")
     assert told["calls"][0]["name"] == "add"
@@ -128,6 +129,16 @@ def test_a_template_and_the_next_turn(tmp_path: Path) -> None:
     told = ask("prompt", given, template="file: own.jinja", conversation=json.dumps(chat))
     assert [turn["kept"] for turn in told["next"]] == [False, False]
     assert told["detect"]["format"] is None
+
+
+def test_turns_that_are_shown_anew_are_of_nobody(tmp_path: Path) -> None:
+    """A prompt in which nothing of the turns before is kept: it would all be the last message's."""
+    file = tmp_path / "own.jinja"
+    file.write_text("{{ messages|length }}{% for m in messages %}[{{ m.content }}]{% endfor %}")
+    said = [{"role": "user", "content": "1+1?"}, {"role": "assistant", "content": "2"}]
+    asked = {"template": "file: own.jinja", "conversation": json.dumps(said)}
+    told = ask("prompt", read_given(None, None, file), **asked)
+    assert told["parts"] == [["2[1+1?][2]", "prompt"]]
 
 
 def test_only_what_was_named_is_read() -> None:

@@ -54,6 +54,7 @@ def test_the_page(playwright: Path, tmp_path: Path) -> None:
     assert saw["example"]["name"] == ["get_weather"]
     assert len(saw["example"]["reasoning"]) == 1
     assert saw["hostile"]["made"] == 0
+    assert saw["hostile"]["signs"] == ["U+202E", "U+0000"]
     assert saw["hostile"]["shown"] == HOSTILE
     assert saw["hostile"]["content"] == [HOSTILE]
     assert saw["held"]["text"] == saw["held"]["spans"][0] == CALL[:28]
@@ -62,7 +63,8 @@ def test_the_page(playwright: Path, tmp_path: Path) -> None:
     assert saw["played"] == ['{"city": "Oslo"}']
     assert json.loads(saw["deltas"][0])["tool_calls"][0]["function"]["name"] == "get_weather"
     assert any("name" in problem for problem in saw["problems"])
-    assert any(row.startswith("hermes\t1: get_weather\tnone") for row in saw["compared"])
+    assert saw["places"] == ['"bad name"', '{"type": "function"}', "]"]
+    assert any(row.startswith("hermes\t1 (get_weather)\tnone") for row in saw["compared"])
     check_copies(saw["copied"], tmp_path)
     assert saw["again"]["text"] == CALL
     assert saw["again"]["lines"][1:] == saw["deltas"][1:]  # but for the id
@@ -111,7 +113,12 @@ def test_what_the_command_line_gives(playwright: Path, tmp_path: Path) -> None:
     ]
     assert saw["typed"] == "2"
     assert saw["compared"]
-    assert saw["picked"] == {"format": "glm45", "tables": 1}
+    assert saw["picked"] == {"format": "glm45", "chosen": ["glm45"]}
+    assert saw["notices"] == [
+        "The address names a template that is not here, file: gone.jinja: this is model: tiny.",
+        "model: tiny",
+        "The address does not say anything that can be shown: here is an example.",
+    ]
     assert saw["forgotten"] == 0
     assert saw["templates"][:2] == ["model: tiny", "file: own.jinja"]
     assert saw["model"]["prompt"].startswith("words 4[system]")
@@ -122,6 +129,7 @@ def test_what_the_command_line_gives(playwright: Path, tmp_path: Path) -> None:
     assert HOSTILE in saw["hostile"]["prompt"]
     assert saw["hostile"]["made"] == 0
     assert "not JSON" in saw["wrong"]
+    assert saw["wrongShown"] == 0
     assert saw["widths"] == [390, 820, 1400]
 
 
