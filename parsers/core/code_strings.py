@@ -30,7 +30,7 @@ _FAR_ENOUGH: Final = 48
 _NEXT: Final = re.compile(
     rf",\s{{0,64}}(?:\)|[A-Za-z_{LETTERS}]{IN_NAME}{{0,{LONGEST}}}[ \t]{{0,8}}=(?!=))"
 ).match
-_NEXT_BEGUN: Final = re.compile(rf",\s{{0,64}}(?:{IN_NAME}{{0,{LONGEST}}}[ \t]{{0,8}}=?)?\Z").match
+_NEXT_BEGUN: Final = re.compile(rf",\s{{0,64}}(?:{IN_NAME}{{1,{LONGEST}}}[ \t]{{0,8}}=?)?\Z").match
 #: the end of a call, and the space behind it
 _CALL_END: Final = re.compile(r"\)(\s{0,64})").match
 _AFTER_SENTENCE: Final = frozenset(".,;:!?`]}")
