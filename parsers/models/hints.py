@@ -39,7 +39,10 @@ _WORD = re.compile(r"[A-Za-z]+")
 #: What families write before a list of tools, whose models write calls in tokens that it does not show.
 _INTRODUCED = {"List of tools:": "lfm2"}
 #: The tokens around turns by which a family is known, where a template shows neither tools nor calls.
-_FAMILY_TURNS = {"<|CHATBOT_TOKEN|>": "command_r"}
+#: Newer families, which have those of older ones, too, come first.
+_FAMILY_TURNS = {"<|START_RESPONSE|>": "cohere", "<|CHATBOT_TOKEN|>": "command_r"}
+#: A role that no template knows.
+_ANYBODY = "nobody"
 #: Those that many have in common; it has to know by other signs what a tool is.
 _COMMON_TURNS = {"<|im_start|>": "hermes"}
 
@@ -115,11 +118,20 @@ def _hints_without_tools(
 
 
 def _knows_results(render: Render, setting: Setting) -> bool:
-    """Whether a tool's answer is shown, and as something else than a turn of somebody called `tool`."""
-    answer, result = {"role": "assistant", "content": WORD}, {"role": "tool", "content": RESULT}
+    """Whether a tool's answer is shown, and as something else than a turn of somebody called `tool`, or
+    of anybody."""
+    shown = _result_shown(render, setting, "tool")
+    if shown is None or "tool" in shown:
+        return False
+    return shown != _result_shown(render, setting, _ANYBODY)
+
+
+def _result_shown(render: Render, setting: Setting, role: str) -> str | None:
+    """What stands between an answer and a text that somebody else says behind it."""
+    answer, result = {"role": "assistant", "content": WORD}, {"role": role, "content": RESULT}
     shown = _rendered(render, [*setting.question(), answer, result]) or ""
     before, found, _ = shown.rpartition(WORD)[2].partition(RESULT)
-    return bool(found) and "tool" not in before
+    return before if found else None
 
 
 def has_tokens(spec: Format, vocabulary: Collection[str] | None, tags: Collection[str]) -> bool:

@@ -190,6 +190,7 @@ def test_a_family_is_known_by_the_words_before_its_tools() -> None:
     ("turn", "result", "format_name"),
     [
         ("<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>", "", "command_r"),
+        ("<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|><|START_RESPONSE|>", "", "cohere"),
         ("<|im_start|>assistant", "<|im_start|>user", "hermes"),
         ("<|im_start|>assistant", "<|im_start|>tool", None),  # anybody's turn would look like this
         ("<|im_start|>assistant", "", None),
@@ -207,6 +208,15 @@ def test_tokens_around_turns_tell_where_neither_tools_nor_calls_are_shown(
     found = detect(template_renderer(text.replace("RESULT", result).replace("TURN", turn)))
     assert (found.format, found.hinted) == (format_name, format_name is not None)
     assert not found.shows_tools
+
+
+def test_a_template_that_takes_anybody_for_the_model_knows_no_results() -> None:
+    text = (
+        "{%- for m in messages %}{%- set who = 'user' if m.role == 'user' else 'assistant' %}"
+        "{{- '<|im_start|>' ~ who ~ '\\n' ~ m.content ~ '<|im_end|>\\n' }}{%- endfor %}"
+    )
+    found = detect(template_renderer(text))
+    assert (found.format, found.hinted) == (None, False)
 
 
 # -- where the turn begins and ends ---------------------------------------------------------------
