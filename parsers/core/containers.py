@@ -70,6 +70,7 @@ class Nesting:
         "at_key",
         "closed",
         "key",
+        "matched",
         "quote",
         "raw",
         "sink",
@@ -112,6 +113,7 @@ class Nesting:
         self._comment = False
         self.at_key = False
         self.closed = False
+        self.matched = True  # each bracket was closed by its own
         self.key: str | None = None  # the last one
         self.quote = ""  # of the string that is being read
         self.raw = False  # nothing in it is escaped
@@ -346,6 +348,8 @@ class Nesting:
                 bracket = "]" if kind == _LIST else "}"
             # One that closes another bracket than it should is passed on as it is.
             self._out.append(bracket)
+            if bracket != ("]" if kind == _LIST or expected == "]" else "}"):
+                self.matched = False
         self.at_key = False
         self._value_read = True
 
@@ -360,6 +364,8 @@ class Nesting:
             out.append("]")
         else:  # nothing is in it
             out.append("]" if kind == _PARENTHESIS else bracket)
+            if kind == _BRACE and bracket != "}":
+                self.matched = False
 
     def _value_is_over(self) -> None:
         """Tell the sink that a member is over, if it is one of the outermost."""

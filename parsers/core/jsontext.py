@@ -12,6 +12,7 @@ import re
 from typing import Final
 
 from ..events import Event
+from ..schema.kinds import json_type
 from .delimiters import Delimiters, closer_in_string
 from .literals import Plain
 from .sinks import Sink
@@ -50,7 +51,8 @@ def read_value(w: Window, delimiters: Delimiters, sink: Sink) -> Step[bool]:
 def read_arguments(w: Window, delimiters: Delimiters, sink: Sink) -> Step[bool]:
     """Read a value that is a call's arguments. Returns whether it was finished.
 
-    `null` and `""` mean no arguments: `{}`. A string that holds an object is that object's text.
+    `null` and `""` mean no arguments: `{}`. A string that holds an object is that object's text. A
+    number or a word has no end of its own: it is finished as far as it is JSON.
     """
     while (first := w.peek()) is None:
         yield
@@ -60,7 +62,7 @@ def read_arguments(w: Window, delimiters: Delimiters, sink: Sink) -> Step[bool]:
         return (yield from _read_brackets(w, delimiters, sink))
     text = yield from _read_scalar(w)
     sink.write("{}" if text == "null" else text)
-    return _is_whole(w, text)
+    return json_type(text) is not None
 
 
 def _read_scalar(w: Window) -> Step[str]:
@@ -309,15 +311,24 @@ def _read_quoted_arguments(w: Window, delimiters: Delimiters, sink: Sink) -> Ste
     return closed and inner.balanced
 
 
+def write_inner(text: str, sink: Sink) -> bool:
+    """Write the JSON text that stood in a string. Returns whether it is whole."""
+    inner = _Inner(sink)
+    inner.write(text)
+    return inner.balanced
+
+
 class _Inner(Sink):
     """The JSON text inside a string: passes it on, without whitespace at its end, and says whether
     it is whole."""
 
-    __slots__ = ("_depth", "_escaped", "_quoted", "_sink", "_space")
+    __slots__ = ("_brackets", "_closed", "_escaped", "_more", "_quoted", "_sink", "_space")
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._depth = 0
+        self._brackets = _Brackets()
+        self._closed = False
+        self._more = False  # something follows the last bracket
         self._quoted = False
         self._escaped = False
         self._space: list[str] = []
@@ -329,6 +340,9 @@ class _Inner(Sink):
             self._space.clear()
         if len(body) < len(piece):
             self._space.append(piece[len(body) :])
+        if self._closed:
+            self._more = self._more or bool(body)
+            return
         if self._quoted and not self._escaped and '"' not in piece and "\\" not in piece:
             return
         start = 1 if self._escaped else 0
@@ -339,8 +353,10 @@ class _Inner(Sink):
                 self._escaped = self._quoted  # at the end of this piece
             elif c == '"':
                 self._quoted = not self._quoted
-            elif not self._quoted and len(c) == 1:
-                self._depth += 1 if c in "{[" else -1
+            elif not self._quoted and len(c) == 1 and self._brackets.all_closed(c):
+                self._closed = True
+                self._more = token.end() < len(body)
+                return
 
     def fast_path(self, plain: Plain) -> FastPath:
         pass_on = self._sink.fast_path(plain)
@@ -353,7 +369,7 @@ class _Inner(Sink):
 
     @property
     def balanced(self) -> bool:
-        return self._depth == 0 and not self._quoted
+        return self._closed and self._brackets.matched and not self._more
 
 
 def read_name(w: Window, delimiters: Delimiters) -> Step[str | None]:

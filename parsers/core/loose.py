@@ -243,7 +243,7 @@ class LooseReader:
                 if not closed:
                     break
             elif nesting.closed:
-                return True
+                return nesting.matched
             elif w.pos == len(w.text):
                 if w.eof:
                     break

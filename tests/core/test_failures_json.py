@@ -262,3 +262,29 @@ def test_a_bad_call_in_an_array_does_not_take_its_siblings(format: str) -> None:
     for first, second in ((good, bad), (bad, good)):
         events = check_all_splits(format, f"{before}{first}, {second}{after}", pairs_under=0)
         assert summary(events) == (bad, [GOOD_CALL])
+
+
+_CALLED = '{"a": 2, "b": 2}'
+_SECTION = "<|tool_calls_section_begin|>"
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("mistral", f"[TOOL_CALLS]noargs[ARGS][TOOL_CALLS]add[ARGS]{_CALLED}"),
+        ("mistral", f"[TOOL_CALLS]noargs[CALL_ID]abcdefghi[ARGS]\n[TOOL_CALLS]add[ARGS]{_CALLED}"),
+        (
+            "kimi_k2",
+            f"{_SECTION}<|tool_call_begin|>functions.noargs:0<|tool_call_argument_begin|>"
+            "<|tool_call_begin|>functions.add:1<|tool_call_argument_begin|>"
+            f"{_CALLED}<|tool_call_end|><|tool_calls_section_end|>",
+        ),
+    ],
+)
+def test_the_next_opener_ends_a_call_without_arguments(format: str, text: str) -> None:
+    check(format, text, None, [("noargs", "{}", True), GOOD_CALL])
+
+
+def test_an_opener_in_a_code_fence_behind_a_call_is_no_list() -> None:
+    call = f"[TOOL_CALLS]add[ARGS]{_CALLED}"
+    check("mistral", f"{call}\n```\n{call}", "```", [GOOD_CALL, GOOD_CALL])

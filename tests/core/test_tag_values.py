@@ -109,3 +109,71 @@ def test_a_call_that_nothing_closes_but_its_parameters() -> None:
         ("<call>add<k=a>1</k>", (None, [wrote("v"), ADD_1])),
     ):
         assert read(format, text + rest) == found
+
+
+GLM = (
+    "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Oslo</arg_value>\n%s</tool_call>%s"
+)
+SUFFIXED = (
+    "<tool_calls:x><tool_call:x>get_weather<arg_key:x>city</arg_key:x><arg_value:x>Oslo</arg_value:x>"
+    "%s</tool_call:x></tool_calls:x>%s"
+)
+TYPED = (
+    "<ifm|tool_calls>\n<ifm|tool_call>get_weather\n<ifm|arg_key>city</ifm|arg_key>\n"
+    "<ifm|arg_value>Oslo</ifm|arg_value>\n%s</ifm|tool_call>\n</ifm|tool_calls>%s"
+)
+
+
+@pytest.mark.parametrize("behind", ["", "\nMore."])
+@pytest.mark.parametrize(
+    ("format", "around", "key"),
+    [
+        ("glm45", GLM, "<arg_key>unit</arg_key>\n"),
+        ("glm47", GLM, "<arg_key>unit</arg_key>"),
+        ("hy3", SUFFIXED, "<arg_key:x>unit</arg_key:x>"),
+        ("k2_horizon", TYPED, "<ifm|arg_key>unit</ifm|arg_key>\n"),
+        (
+            "k2_horizon",
+            TYPED,
+            "<ifm|arg_key>unit</ifm|arg_key><ifm|arg_type>string</ifm|arg_type>",
+        ),
+    ],
+)
+def test_a_key_without_a_value_has_an_empty_one(
+    format: str, around: str, key: str, behind: str
+) -> None:
+    """It is no text of the value before it."""
+    arguments = '{"city": "Oslo", "unit": ""}'
+    text = around % (key, behind)
+    assert read(format, text) == (behind.strip() or None, [("get_weather", arguments, True)])
+
+
+@pytest.mark.parametrize(
+    ("inside", "content", "arguments"),
+    [
+        (
+            "<arg_key>a</arg_key>\n<arg_key>b</arg_key>\n<arg_value>c</arg_value>\n",
+            None,
+            '{"city": "Oslo", "a": "", "b": "c"}',
+        ),
+        (
+            "<arg_key>a</arg_key><arg_key>b and</arg_key> more",
+            "<arg_key>b and</arg_key> more",
+            '{"city": "Oslo", "a": ""}',
+        ),
+        (
+            "<arg_key>a</arg_key> is text</arg_value>",
+            None,
+            r'{"city": "Oslo</arg_value>\n<arg_key>a</arg_key> is text"}',
+        ),
+    ],
+)
+def test_what_may_follow_a_key_without_a_value(
+    inside: str, content: str | None, arguments: str
+) -> None:
+    assert read("glm45", GLM % (inside, "")) == (content, [("get_weather", arguments, True)])
+
+
+def test_the_first_key_has_no_value() -> None:
+    text = "<tool_call>get_weather\n<arg_key>unit</arg_key>\n</tool_call>"
+    assert read("glm45", text) == (None, [("get_weather", '{"unit": ""}', True)])

@@ -14,7 +14,16 @@ from toolwire.openai.normalize import normalize_response
 from toolwire.openai.stream_normalize import ChatStream
 
 from ..core.generate import Conversation, broken, conversations, tools_for
-from ..support import TOOLS, CallRead, cut_at, events_of, policy_for, whole_summary
+from ..support import (
+    TOOLS,
+    CallRead,
+    check_all_splits,
+    cut_at,
+    events_of,
+    policy_for,
+    summary,
+    whole_summary,
+)
 
 ONE = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
 FORMATS = pytest.mark.parametrize("format", list_formats())
@@ -91,6 +100,49 @@ def test_the_same_words_for_the_same_arguments(arguments: str) -> None:
     assert told(streamed("hermes", [text], TOOLS)) == told(whole)
     (call,) = whole.tool_calls
     assert call.complete is is_complete(call.arguments)
+
+
+_ARGUMENTS = [
+    "{}",
+    '{"a": [1}',
+    "5",
+    "-",
+    "-1.5e3",
+    "5x",
+    "tru",
+    "foo",
+    "foo bar",
+    "[1, 2]",
+    "[1",
+    '"x',
+]
+_QUOTED = [r'"{\"a\": 1}"', r'"{\"a\": 1"', r'"{\"a\": 1]}"', r'"{\"a\": [1}"', r'"{\"a\": 1} x"']
+_AROUND = [
+    ("hermes", '<tool_call>{"name": "add", "arguments": %s', "}</tool_call>"),
+    ("mistral", "[TOOL_CALLS]add[ARGS]%s", ""),
+    ("special_token", "<|tool_call|>add\n%s", "<|end_tool_call|>"),
+    ("labeled", "<tool_call>\nname: add\narguments: %s", "\n</tool_call>"),
+    ("sarashina", "<|tool_calls|>[{'name': 'add', 'arguments': %s", "}]"),
+    ("harmony", "<|channel|>commentary to=functions.add<|message|>%s", "<|call|>"),
+]
+
+
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize(("format", "before", "behind"), _AROUND)
+@pytest.mark.parametrize("arguments", [*_ARGUMENTS, *_QUOTED])
+def test_events_have_the_same_word_for_it(
+    arguments: str, format: str, before: str, behind: str, closed: bool
+) -> None:
+    text = before % arguments + behind * closed
+    for name, found, complete in summary(check_all_splits(format, text))[1]:
+        assert (name, complete) == ("add", is_complete(found))
+
+
+@pytest.mark.parametrize("begun", ["'ab", "'", '"a', "Tr"])
+def test_a_text_that_is_cut_off_is_never_closed(begun: str) -> None:
+    text = f"<|tool_calls|>[{{'name': 'add', 'arguments': {begun}"
+    (call,) = parse("sarashina", text, TOOLS).tool_calls
+    assert (call.arguments, call.complete) == (f'"{begun.lstrip(chr(39) + chr(34))}', False)
 
 
 @FORMATS

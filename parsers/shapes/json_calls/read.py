@@ -27,13 +27,14 @@ from ...core.jsontext import (
     read_key,
     read_name,
     read_value,
+    write_inner,
 )
 from ...core.loose import LooseReader
 from ...core.shape_reader import CALL, NOTHING, OTHER, Outcome, ShapeReader
 from ...core.sinks import Pieces, Sink
 from ...core.window import Step, Window
 from ...core.words import literal
-from ...schema.kinds import encode
+from ...schema.kinds import json_type
 from ...schema.tools import UNDECLARED
 
 if TYPE_CHECKING:
@@ -76,6 +77,10 @@ class JsonCallsReader(ShapeReader):
         before = w.mark()
         lists = 0
         while c == "[":
+            while (opener := run.delimiters.opens.here(w)) is None:
+                yield
+            if opener:  # of the next block, and no list
+                return NOTHING
             lists += 1
             w.take(w.pos + 1)
             while w.space() is None:
@@ -355,26 +360,43 @@ class _PythonObjectReader(_ObjectReader):
 
     def _text(self) -> Step[str | None]:
         pieces = Pieces()
+        closed = yield from self._string(pieces)
+        return str(json.loads(f'"{pieces.take()}"', strict=False)) if closed else None
+
+    def _string(self, pieces: Pieces) -> Step[bool]:
+        """Read a string into `pieces`, as JSON has it between quotes. Returns whether it was closed."""
         while (quote := self.loose.quote()) is None:
             yield
-        closed = quote and (yield from self.loose.string(quote, pieces))
-        return str(json.loads(f'"{pieces.take()}"', strict=False)) if closed else None
+        return bool(quote) and (yield from self.loose.string(quote, pieces))
 
     def _arguments_into(self, sink: Sink) -> Step[bool]:
         w = self.window
         while (first := w.peek()) is None:
             yield
-        if first in self.quotes:  # a string that holds an object is that object
-            text = yield from self._text()
-            whole = text is not None
-            text = text or ""
-            sink.write((text or "{}") if text.lstrip()[:1] in ("", "{") else encode(text))
-            return whole
+        if first in self.quotes:
+            return (yield from self._quoted_arguments(sink))
         if first in ("{", "["):
             return (yield from self.loose.container(sink))
         word, finished = yield from self.loose.word(",}")
-        sink.write("{}" if word in ("None", "null") else literal(word, None))
-        return finished
+        value = "{}" if word in ("None", "null") else literal(word, None)
+        if not finished and value.startswith('"'):
+            value = value[:-1]
+        sink.write(value)
+        return json_type(value) is not None
+
+    def _quoted_arguments(self, sink: Sink) -> Step[bool]:
+        """A string that holds an object is that object."""
+        pieces = Pieces()
+        closed = yield from self._string(pieces)
+        string = pieces.take()
+        text = str(json.loads(f'"{string}"', strict=False))
+        if closed and not text:
+            sink.write("{}")
+        elif text.lstrip().startswith("{"):
+            return write_inner(text, sink) and closed
+        else:
+            sink.write(f'"{string}"' if closed else f'"{string}')
+        return closed
 
     def _value_into(self, sink: Sink) -> Step[bool]:
         return (yield from self._arguments_into(sink))

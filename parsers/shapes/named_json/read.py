@@ -84,8 +84,8 @@ class NamedJsonReader(ShapeReader):
             id = word or None
             while (space := w.space()) is None:
                 yield
-        separated = (yield from self._skip(w, self._separator)) or "\n" in space
-        return (yield from self._arguments(run, name, id, separated))
+        separator = yield from self._skip(w, self._separator)
+        return (yield from self._arguments(run, name, id, separator, "\n" in space))
 
     def read_arguments(self, run: Run, name: str) -> Step[Outcome]:
         """Whatever stands in the part is the arguments: JSON, also in a code fence, or text as it is."""
@@ -104,16 +104,28 @@ class NamedJsonReader(ShapeReader):
         begun = w.held_since(mark)
         run.start_call(name)
         run.out.write(begun)
-        while True:
-            run.out.write(w.take(len(w.text)))
-            if w.eof:
-                break
-            yield
-        run.out.end_call(True)
+        complete = False
+        if first and not begun and first in VALUE_START:
+            complete = yield from read_arguments(w, run.delimiters, run.out)
+        run.out.end_call((yield from self._rest(run)) and complete)
         return CALL
 
-    def _arguments(self, run: Run, name: str, id: str | None, separated: bool) -> Step[Outcome]:
-        """Behind a name and what separates it from the arguments."""
+    def _rest(self, run: Run) -> Step[bool]:
+        """Write all that is left of a part. Returns whether that is nothing but whitespace."""
+        w = run.window
+        nothing = True
+        while True:
+            text = w.take(len(w.text))
+            nothing = nothing and not text.strip()
+            run.out.write(text)
+            if w.eof:
+                return nothing
+            yield
+
+    def _arguments(
+        self, run: Run, name: str, id: str | None, separator: bool, new_line: bool
+    ) -> Step[Outcome]:
+        """Behind a name and what separates it from the arguments: a `separator`, or a `new_line`."""
         w = run.window
         first = yield from run.first_character()
         if first is None:
@@ -124,10 +136,12 @@ class NamedJsonReader(ShapeReader):
                 yield
         while (closer := run.closer()) is None:
             yield
-        if closer:
+        while (opener := run.delimiters.opens.here(w)) is None:
+            yield
+        if closer or (opener and separator):
             run.call_without_arguments(name, id)
             return CALL
-        if first != "{" and not (separated and first in VALUE_START):
+        if opener or not (first == "{" or (first in VALUE_START and (separator or new_line))):
             return NOTHING
         if id == name and run.tools is not None and name not in run.tools and _has_digit(name):
             return (yield from self._unnamed(run, name))

@@ -11,11 +11,15 @@ model writes there, it costs no more than its length.
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 from ...core.literals import Literals, pattern_of
 from ...core.window import Matches, Window
 from .tag import Tag
+
+#: `search` of a pattern, in a text from one place on and up to another
+Search: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
 
 _LONGEST_TAG: Final = 600
 _QUOTES: Final = ("'", '"')
@@ -29,7 +33,7 @@ _UNFINISHED: Final = re.compile(r"[^<>\n]*").fullmatch
 
 class Opening:
     """What an opening tag says: a name; the word for a value's type, if it has one; and whether it is
-    all there is (`<invoke name="NAME"/>`)."""
+    all there is (`<invoke name="NAME"/>`, or a key without a value)."""
 
     __slots__ = ("closed", "length", "name", "type")
 
@@ -106,6 +110,20 @@ class OpeningTag:
         if found is None or end is None:
             return NoTag(len(begin))
         found.length = end.end() - start
+        return found
+
+    def key_alone(self, w: Window, ends: Search) -> Opening | None:
+        """The key that stands here without a value, where the name has tags of its own: one of `ends`
+        follows it. Reads nothing."""
+        begin = self.begin.here(w) if self._key is not None else None
+        if self._key is None or not begin:
+            return None
+        inside = w.pos + len(begin)
+        end = ends(w.text, inside, inside + _LONGEST_TAG)
+        found = self._key.opening(w.text[inside : end.start()]) if end else None
+        if found is not None and end is not None:
+            found.closed = True
+            found.length = end.start() - w.pos
         return found
 
     def _opening(self, inside: str, fast: bool) -> Opening | None:

@@ -27,10 +27,10 @@ from ...core.literals import (
     plain_lines,
 )
 from ...core.object_builder import ObjectBuilder, Value, WholeValue, unfinished_json, value_of
-from ...core.window import FastPath, Step
+from ...core.window import FastPath, Step, Window
 from ...schema.kinds import JSON_TYPES, Kind, json_type
 from ...schema.tools import UNDECLARED, Tool
-from .opening_tags import NoTag, Opening
+from .opening_tags import NoTag, Opening, OpeningTag
 
 if TYPE_CHECKING:
     from .read import TagsReader
@@ -107,6 +107,13 @@ class Parameters:
         """Read a value, and what ends it: the next opening tag, or whether the call is complete."""
         self.object.key(opening.name)
         value = value_of(self._kind(opening), self.run.out)
+        if opening.closed:
+            value.close()
+            pieces: list[str] = []
+            following = yield from self._next_parameter(pieces)
+            if following is None:
+                self.window.unread("".join(pieces))
+            return following is None or following
         same_line = yield from self._begin_value()
         return (yield from self._value(value, same_line))
 
@@ -297,8 +304,7 @@ class Parameters:
     def _next_parameter(self, pieces: list[str]) -> Step[Opening | bool | None]:
         """Behind a parameter's closer: the next parameter's opening tag, if that is what follows."""
         w = self.window
-        while (opening := self.tag.here(w)) is None:
-            yield
+        opening = yield from first_tag(self.tag, w, self.plan)
         if isinstance(opening, NoTag) and w.eof and self._cut_off_tag(opening.length):
             w.take(len(w.text))
             return False
@@ -330,10 +336,30 @@ class Parameters:
         return opening if (first not in ("\r", "\n")) == same_line else None
 
 
+def first_tag(tag: OpeningTag, w: Window, plan: Plan) -> Step[Opening | NoTag]:
+    """The parameter's opening tag that stands here, or a key without a value. Reads nothing."""
+    while True:
+        found = tag.here(w)
+        if not isinstance(found, Opening):
+            found = tag.key_alone(w, plan.behind_key) or found
+        if found is not None:
+            return found
+        yield
+
+
 class Plan:
     """What to look for in a call's values: the closers that end a call, innermost first."""
 
-    __slots__ = ("above", "closer", "level_of", "plain", "row", "stops", "whole_row")
+    __slots__ = (
+        "above",
+        "behind_key",
+        "closer",
+        "level_of",
+        "plain",
+        "row",
+        "stops",
+        "whole_row",
+    )
 
     def __init__(
         self,
@@ -354,6 +380,8 @@ class Plan:
         self.closer = re.compile(rf"({any_of(row[0])})\s*").match
         #: a closer of each kind
         self.whole_row = re.compile(r"\s*".join(f"(?:{any_of(close)})" for close in row)).match
+        #: what follows a key that has no value: the next key, or what closes the call
+        self.behind_key = re.compile(any_of([*begins, *(above[1] if row[1:] else ())])).search
         #: what to stop at in a value
         self.stops = _stops(above[0], begins, within_line).search
         #: for fast paths: text in which nothing has to be looked at

@@ -21,7 +21,7 @@ from ...core.shape_reader import CALL, NOTHING, Outcome, ShapeReader
 from ...core.window import Step, Window
 from ..json_calls.read import JsonCallsReader
 from .opening_tags import NoTag, Opening, OpeningTag
-from .parameters import Parameters, Plan
+from .parameters import Parameters, Plan, first_tag
 
 if TYPE_CHECKING:
     from . import Tags
@@ -104,8 +104,7 @@ class TagsReader(ShapeReader):
             run.start_call(name)
             run.out.end_call((yield from read_arguments(w, run.delimiters, run.out)))
             return CALL
-        while (opening := self.parameter.here(w)) is None:
-            yield
+        opening = yield from first_tag(self.parameter, w, self.plan(run))
         w.take(w.pos + opening.length)
         if isinstance(opening, NoTag):
             return NOTHING
