@@ -44,7 +44,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What is added to a row. `complete` is whether the model finished every call that it began."""
+    """What is added to a row."""
 
     content: str | None = None
     reasoning: str | None = None
@@ -60,13 +60,18 @@ class Outcome:
     def is_bad(self) -> bool:
         return any(problem.kind == BAD_ROW for problem in self.problems)
 
+    @property
+    def complete(self) -> bool:
+        """Whether the model finished every call that it began."""
+        return not self.is_bad and all(call.complete for call in self.tool_calls)
+
     def to_dict(self) -> dict[str, Any]:
         """The columns, in the order of `COLUMNS`."""
         return {
             "content": self.content,
             "reasoning": self.reasoning,
             "tool_calls": [call.to_dict() for call in self.tool_calls],
-            "complete": not self.is_bad and all(call.complete for call in self.tool_calls),
+            "complete": self.complete,
             "problems": [str(problem) for problem in self.problems],
         }
 
