@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import Any
 
 from ..openai.message import ToolCall
@@ -75,12 +76,17 @@ def _new_columns(prefix: str, row: dict[str, Any], outcome: Outcome) -> list[str
         "true" if outcome.complete else "false",
         f"[{', '.join([_encode(str(problem)) for problem in outcome.problems])}]",
     )
-    names = [prefix + name for name in COLUMNS]
     return [
-        f"{_encode(name)}: {value}"
-        for name, value in zip(names, written, strict=True)
+        begin + value
+        for (name, begin), value in zip(_names(prefix), written, strict=True)
         if name not in row
     ]
+
+
+@cache
+def _names(prefix: str) -> list[tuple[str, str]]:
+    """Of each new column the name, and that as JSON with its colon."""
+    return [(prefix + name, f"{_encode(prefix + name)}: ") for name in COLUMNS]
 
 
 def _text_or_null(text: str | None) -> str:

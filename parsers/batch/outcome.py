@@ -58,7 +58,7 @@ class Outcome:
 
     @property
     def is_bad(self) -> bool:
-        return any(problem.kind == BAD_ROW for problem in self.problems)
+        return bool(self.problems) and any(problem.kind == BAD_ROW for problem in self.problems)
 
     @property
     def complete(self) -> bool:
@@ -90,7 +90,8 @@ class Counts:
         for outcome in outcomes:
             counts.rows += 1
             counts.calls += len(outcome.tool_calls)
-            counts.problems.update(problem.kind for problem in outcome.problems)
+            if outcome.problems:  # of most rows there are none
+                counts.problems.update(problem.kind for problem in outcome.problems)
         return counts
 
     def add(self, other: Counts) -> None:

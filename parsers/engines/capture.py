@@ -168,8 +168,7 @@ class Record:
         self._tally.repaired = sum(self._repair.counts.values())
         self._tally.drift = self._reader.drift
         count(self._tally)
-        off = self._tally.off()
-        if self._store is None or not off:
+        if self._store is None or not (off := self._tally.off()):
             return
         try:
             self._store.keep(self._exchange(off))
