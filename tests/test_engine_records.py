@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from prometheus_client import REGISTRY
-from toolwire import ToolwireError, get_format
+from toolwire import Content, ToolwireError, get_format
 from toolwire.cli import main
 from toolwire.core.parser import EventParser
 from toolwire.engines.capture import Folder, Record, capture_store, open_store
+from toolwire.engines.sglang.handover import HandedOver, hand_over, hand_over_drift
 from toolwire.openai.repair import Repair
 from toolwire.openai.request import read_parts
 from toolwire.replay.exchanges import read_exchange, replay_exchange
@@ -157,3 +158,14 @@ def test_a_folder_that_holds_something_else(
     assert main(["capture", str(tmp_path)]) == 2
     assert "is not a captured message" in capsys.readouterr().err
     assert main(["capture", str(tmp_path / "none")]) == 2
+
+
+def test_drift_goes_over_where_another_detector_counts() -> None:
+    """In SGLang the reasoning detector reads, and the tool call detector counts."""
+    parser = HandedOver()
+    said = [Content("x")]
+    assert parser.feed(hand_over(said)) == said
+    assert parser.drift == []
+    assert parser.feed(hand_over(said) + hand_over_drift(["closing", "opening"])) == said
+    assert parser.drift == ["closing", "opening"]
+    assert hand_over_drift([]) == ""
