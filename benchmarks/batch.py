@@ -38,15 +38,18 @@ ENOUGH = 0.85  # of one core's rate times the cores
 #: What is written waits until it fills a part, which few rows do not: so much more many may take.
 ONE_PART = PART_BYTES / 2**20
 
-#: Runs the command and says what it took, and the most memory that it and any of its workers had.
+#: Runs the command and says what it took, in seconds and in seconds of CPU, its own and its workers';
+#: and the most memory that it and any of its workers had.
 RUN = """
 import json, resource, sys, time
 from toolwire.cli import main
-began = time.perf_counter()
+began, own = time.perf_counter(), time.process_time()
 code = main(sys.argv[1:])
-took = time.perf_counter() - began
-most = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-print(json.dumps({"seconds": took, "kilobytes": sum(most)}), file=sys.stderr)
+took, own = time.perf_counter() - began, time.process_time() - own
+this, workers = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+found = {"seconds": took, "kilobytes": this.ru_maxrss + workers.ru_maxrss}
+found |= {"own": own, "workers": workers.ru_utime + workers.ru_stime}
+print(json.dumps(found), file=sys.stderr)
 sys.exit(code)
 """
 
@@ -90,8 +93,13 @@ class Measuring:
             command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
         found = json.loads(done.stderr.splitlines()[-1])
-        rate = self.sizes[size] / found["seconds"]
-        return {"rate": rate, "megabytes": found["kilobytes"] / 1024}
+        rows = self.sizes[size]
+        return {
+            "rate": rows / found["seconds"],
+            "megabytes": found["kilobytes"] / 1024,
+            "cpu": (found["own"] + found["workers"]) / rows * 1e6,
+            "own_cpu": found["own"] / rows * 1e6,
+        }
 
     def loop(self, engine: str) -> dict[str, Any] | None:
         """A plain loop over the engine's own parser, and over toolwire's in its place."""
@@ -120,14 +128,19 @@ class Measuring:
         return found
 
 
+def run_row(rows: int, processes: int, run: dict[str, Any]) -> list[part.Cell]:
+    cpu = [round(run["cpu"], 1), round(run["own_cpu"], 1)]
+    return [f"{rows:,}", processes, round(run["rate"]), *cpu, round(run["megabytes"])]
+
+
 def as_part(found: dict[str, Any], started: str, seconds: float) -> part.Part:
     one, many, cores = found["one"]["rate"], found["many"]["rate"], found["cores"]
     share = many / (one * cores)
     few_memory, many_memory = found["few"]["megabytes"], found["many"]["megabytes"]
-    runs: list[list[part.Cell]] = [
-        [f"{found['sizes']['few']:,}", 1, round(one), round(found["one"]["megabytes"])],
-        [f"{found['sizes']['few']:,}", cores, round(found["few"]["rate"]), round(few_memory)],
-        [f"{found['sizes']['many']:,}", cores, round(many), round(many_memory)],
+    runs = [
+        run_row(found["sizes"]["few"], 1, found["one"]),
+        run_row(found["sizes"]["few"], cores, found["few"]),
+        run_row(found["sizes"]["many"], cores, found["many"]),
     ]
     loops: list[list[part.Cell]] = [
         [engine, round(loop["theirs"]), round(loop["ours"]), f"{loop['same']} of {loop['rows']}"]
@@ -151,7 +164,12 @@ def as_part(found: dict[str, Any], started: str, seconds: float) -> part.Part:
         machine=part.machine(),
         tables=[
             part.Table(
-                "toolwire batch", ("rows", "processes", "rows a second", "MB at most"), runs
+                "toolwire batch",
+                (
+                    *("rows", "processes", "rows a second", "µs of CPU a row"),
+                    *("of them what reads and writes", "MB at most"),
+                ),
+                runs,
             ),
             part.Table(
                 "One core, a plain loop over whole-text parsers",

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,7 @@ from sglang.srt.function_call.base_format_detector import BaseFormatDetector
 from sglang.srt.function_call.core_types import StreamingParseResult, ToolCallItem
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
 from sglang.srt.parser.reasoning_parser import ReasoningParser
+from toolwire import get_format, register_format
 from toolwire.engines.names import sglang_names
 from toolwire.engines.sglang import adapter as sglang_adapter
 from toolwire.engines.sglang import plugin as sglang_plugin
@@ -54,6 +56,22 @@ class UncheckedFloor(_Floor):
         return sglang_adapter.RESULTS.result("", [sglang_adapter.RESULTS.item(0, None, new_text)])
 
 
+def uncounted() -> Any:
+    """toolwire's detector of hermes as it would be if nobody counted anything: calls are held against no
+    layout, and nobody hears of them."""
+    hermes = get_format("hermes")
+    name = f"{hermes.name}_uncounted"
+    register_format(replace(hermes, name=name, aliases=(), layout=None))
+
+    class Uncounted(sglang_adapter.detector_class(name)):  # type: ignore[misc]
+        def _begin(self, tools: Any, text: str = "") -> Any:
+            stream = super()._begin(tools, text)
+            stream._watch = self._record = None
+            return stream
+
+    return Uncounted
+
+
 def prepare() -> dict[str, str]:
     """Registers ours and the floors; gives SGLang's own parsers: our format's name → theirs."""
     os.environ["SGLANG_FORWARD_UNKNOWN_TOOLS"] = "1"  # as vLLM does
@@ -64,6 +82,7 @@ def prepare() -> dict[str, str]:
     table["floor_content"] = ContentFloor
     table["floor_arguments"] = ArgumentsFloor
     table["floor_unchecked"] = UncheckedFloor
+    table["toolwire_hermes_uncounted"] = uncounted()
     found = {ours: name for name, ours in theirs.items()}
     found |= {name: name for name in PREFERRED if theirs.get(name) == name}
     return found | {"llama3_json": "llama3"}

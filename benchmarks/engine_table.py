@@ -17,7 +17,7 @@ from typing import Any
 
 import measure
 import part
-from measure import Cost, Subject
+from measure import UNCOUNTED, Cost, Subject
 from workloads import TOOLS, answer, load_tokenizer
 
 FORMATS = (
@@ -25,6 +25,7 @@ FORMATS = (
     *("mistral", "glm45", "minimax_m2"),
 )
 FLAT = 1.25
+COUNTING = 1.05
 LONGEST = 10.0  # seconds of CPU for one answer; what takes longer is broken off
 
 
@@ -99,6 +100,10 @@ def verdicts(lines: list[Line], floor: Line, sizes: list[int], times_floor: floa
         floor_growth = floor.us(sizes[-1]) / floor.us(sizes[0])
         if growth > FLAT * max(floor_growth, 1.0):
             wrong.append(f"{label} is not flat: {growth:.2f} times as much at {sizes[-1]}")
+    found = {line.subject.label: line for line in lines}
+    counting = found["toolwire hermes"].us(sizes[-1]) / found[UNCOUNTED].us(sizes[-1])
+    if counting > COUNTING:
+        wrong.append(f"Counting makes a token cost {counting:.2f} times as much.")
     return wrong
 
 

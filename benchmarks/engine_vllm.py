@@ -6,12 +6,15 @@ import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from toolwire import get_format, register_format
 from toolwire.engines.names import vllm_names
 from toolwire.engines.vllm import api as vllm_api
 from toolwire.engines.vllm import plugin as vllm_plugin
+from toolwire.engines.vllm.adapter import parser_class
 from vllm.entrypoints.generate.base.protocol import (
     DeltaFunctionCall,
     DeltaMessage,
@@ -65,6 +68,22 @@ class UncheckedFloor(_Floor):
         return self.make.message(None, [self.make.piece(0, arguments[2])])
 
 
+def uncounted() -> Any:
+    """toolwire's parser of hermes as it would be if nobody counted anything: calls are held against no
+    layout, and nobody hears of them."""
+    hermes = get_format("hermes")
+    name = f"{hermes.name}_uncounted"
+    register_format(replace(hermes, name=name, aliases=(), layout=None))
+
+    class Uncounted(parser_class(name)):  # type: ignore[misc]
+        def _start(self, request: Any) -> Any:
+            stream = super()._start(request)
+            stream._watch = self._record = None
+            return stream
+
+    return Uncounted
+
+
 def prepare() -> dict[str, str]:
     """Registers ours and the floors; gives vLLM's own parsers: our format's name → theirs."""
     logging.disable(logging.CRITICAL)  # what parsers say would be measured, too
@@ -74,6 +93,7 @@ def prepare() -> dict[str, str]:
     ToolParserManager.register_module("floor_content", module=ContentFloor)
     ToolParserManager.register_module("floor_arguments", module=ArgumentsFloor)
     ToolParserManager.register_module("floor_unchecked", module=UncheckedFloor)
+    ToolParserManager.register_module("toolwire_hermes_uncounted", module=uncounted())
     found = {ours: name for name, ours in theirs.items()}
     return found | {name: name for name in PREFERRED if theirs.get(name) == name}
 

@@ -24,6 +24,8 @@ from typing import Any
 
 from workloads import Answer, Step
 
+#: One of ours again, which counts nothing: neither what calls came to, nor how they are spelled.
+UNCOUNTED = "toolwire hermes, uncounted"
 #: The floor of arguments again, with the engine's messages made in the quick way that ours are.
 UNCHECKED = "nothing, unchecked"
 BLOCK = 16  # steps between two looks at the clock
@@ -37,7 +39,7 @@ class Subject:
     label: str
     parser: str
     format: str
-    kind: str  # "floor", "ours" or "theirs"
+    kind: str  # "floor", "ours", "uncounted" or "theirs"
 
 
 def subjects(engine: str, theirs: Mapping[str, str], formats: Sequence[str]) -> list[Subject]:
@@ -48,6 +50,8 @@ def subjects(engine: str, theirs: Mapping[str, str], formats: Sequence[str]) -> 
         Subject(UNCHECKED, "floor_unchecked", formats[0], "floor"),
     ]
     found += [Subject(f"toolwire {name}", f"toolwire_{name}", name, "ours") for name in formats]
+    if "hermes" in formats:
+        found.append(Subject(UNCOUNTED, "toolwire_hermes_uncounted", "hermes", "uncounted"))
     rivals = [name for name in formats if name in theirs]
     return found + [Subject(f"{engine} {name}", theirs[name], name, "theirs") for name in rivals]
 

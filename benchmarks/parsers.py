@@ -16,11 +16,12 @@ from typing import Any
 
 import part
 import workers
-from measure import UNCHECKED
+from measure import UNCHECKED, UNCOUNTED
 from part import Part, Plot, Ratio, Series, Table
 from workloads import TITLES
 
 TIMES_FLOOR = 1.5
+COUNTING = 1.05  # what counting may make of a token's cost
 LONGEST = 60.0  # seconds; what needs more is shown as that
 TOO_LONG = "> 60 s"
 ENOUGH_PAIRS = 5  # of rounds; a single pair says less than the medians of all
@@ -30,7 +31,8 @@ ABOUT = (
     "the engine's server: vLLM's DelegatingParser.parse_delta, SGLang's FunctionCallParser. The floor "
     "is a parser that builds the engine's message for every step and reads nothing; like the engines' "
     "own parsers it uses the messages' constructors. Ours fills messages in without them, so it can be "
-    "below the floor; a floor that does the same is shown as well (“unchecked”). toolwire's core is "
+    "below the floor; a floor that does the same is shown as well (“unchecked”), and one of ours that "
+    "counts nothing for /metrics (“uncounted”). toolwire's core is "
     "compiled, as it is in a wheel, if the versions below say so. Figures are "
     "microseconds of CPU for each token, the median of rounds in which all parsers take turns on one "
     "core; in brackets, how many times the floor that is. Choices that keep this short: every size "
@@ -124,7 +126,7 @@ class Engine:
         formats = list(dict.fromkeys(c["format"] for c in cells.values() if c["kind"] == "ours"))
         floors = [label for label in cells if any(label == row.floor["label"] for row in rows)]
         floors += [UNCHECKED] if UNCHECKED in cells else []
-        ranks = {"ours": 0, "theirs": 1}
+        ranks = {"ours": 0, "uncounted": 1, "theirs": 2}
         others = [label for label in cells if cells[label]["kind"] != "floor"]
         return floors + sorted(
             others,
@@ -225,6 +227,10 @@ def verdicts(engine: Engine) -> list[str]:
             found.append(
                 f"Over {TIMES_FLOOR} times {row.engine}'s floor: {row.where()}: {', '.join(over)}."
             )
+    counting = counting_costs(engine)
+    if counting is not None and counting > COUNTING:
+        found.append(f"Counting makes a token inside {engine.name} cost {counting} times as much.")
+    for row in engine.rows:
         found += [sentence for label in row.cells if (sentence := behind(engine, row, label))]
     return found
 
@@ -269,7 +275,7 @@ def size_plot(engine: Engine) -> Plot:
     for label in engine.labels(rows):
         cells = [row.cells[label] for row in rows if label in row.cells]
         kind, format_name = cells[0]["kind"], cells[0]["format"]
-        if kind == "floor" or format_name in PLOTTED:
+        if kind == "floor" or (format_name in PLOTTED and kind != "uncounted"):
             sizes = [row.size for row in rows if label in row.cells]
             series.append(Series(label, kind, sizes, [round(cell["us"], 2) for cell in cells]))
     return Plot(
@@ -317,6 +323,13 @@ README_SIZE = 1024
 README_FORMATS = ("hermes", "qwen3_coder", "pythonic")
 
 
+def counting_costs(engine: Engine) -> float | None:
+    """How many times a token of one long argument costs what it does where nothing is counted."""
+    rows = [row for row in engine.find("file") if row.size >= 1024 and UNCOUNTED in row.cells]
+    found = [row.times("toolwire hermes", UNCOUNTED) for row in rows]
+    return round(statistics.median(found), 2) if found else None
+
+
 def ratios(engine: Engine) -> dict[str, Ratio]:
     """Few, and each of many figures: what a README can say and another run will confirm."""
     rows = [row for row in engine.find("file") if row.size >= 1024]
@@ -335,6 +348,13 @@ def ratios(engine: Engine) -> dict[str, Ratio]:
         "parser that reads nothing and builds its messages the usual way, at every length."
     )
     found = {f"{key}_floor": Ratio(value, text)}
+    counting = counting_costs(engine)
+    if counting is not None:
+        text = (
+            f"Inside {engine.name}, counting calls and drift makes a token of a long argument cost "
+            f"{counting} times what it costs where nothing is counted."
+        )
+        found[f"{key}_counting"] = Ratio(counting, text)
     for row in engine.find("file", size=README_SIZE):
         for name in README_FORMATS:
             theirs, mine = f"{engine.name} {name}", f"toolwire {name}"

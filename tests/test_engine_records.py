@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 from prometheus_client import REGISTRY
-from toolwire import Parser, ToolwireError
+from toolwire import Content, ToolwireError, get_format
 from toolwire.cli import main
+from toolwire.core.parser import EventParser
 from toolwire.engines.capture import Folder, Record, capture_store, open_store
+from toolwire.engines.sglang.handover import HandedOver, hand_over, hand_over_drift
 from toolwire.openai.repair import Repair
 from toolwire.openai.request import read_parts
 from toolwire.replay.exchanges import read_exchange, replay_exchange
@@ -28,8 +30,8 @@ def value(name: str, **labels: str) -> float:
 
 def read(text: str, pieces: int = 5, repair: Repair | None = None) -> Record:
     """A message that is streamed through a record, as an engine does it."""
-    record = Record("hermes", read_parts(TOOLS, None), repair or Repair((), TOOLS))
-    parser = Parser("hermes", TOOLS)
+    parser = EventParser(get_format("hermes"), TOOLS)
+    record = Record("hermes", read_parts(TOOLS, None), repair or Repair((), TOOLS), parser)
     for start in range(0, len(text), pieces):
         record.came(text[start : start + pieces])
         record.see(parser.feed(text[start : start + pieces]))
@@ -52,6 +54,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (UNKNOWN, "unknown_tool", "calls", "unknown_tool"),
         ("Hello.", None, "text", None),
         ("<tool_call> is how I would write it.", None, "text", "marker_without_call"),
+        (CALL.replace("arguments", "parameters"), "complete", "calls", "opening"),
+        (f"{CALL}</tool_call>", "complete", "calls", "closing"),
     ],
 )
 def test_a_message_is_counted_once_and_kept_if_something_was_off(
@@ -59,12 +63,12 @@ def test_a_message_is_counted_once_and_kept_if_something_was_off(
 ) -> None:
     def counted() -> list[float]:
         calls = value("calls", outcome=outcome) if outcome else 0
-        return [value("messages", kind=kind), calls, value("drift", what="marker_without_call")]
+        return [value("messages", kind=kind), calls, value("drift", what=off or "")]
 
     before = counted()
     read(text)
-    nearly = off == "marker_without_call"
-    added = [1, 1 if outcome else 0, 1 if nearly else 0]
+    drifts = off not in (None, "incomplete", "unknown_tool")
+    added = [1, 1 if outcome else 0, 1 if drifts else 0]
     assert counted() == [b + a for b, a in zip(before, added, strict=True)]
     kept = [json.loads(path.read_text()) for path in folder.glob("*")]
     assert [one["reason"] for one in kept] == ([off] if off else [])
@@ -127,7 +131,8 @@ def test_off_by_default_and_a_place_that_cannot_be(
     monkeypatch.delenv("TOOLWIRE_CAPTURE", raising=False)
     assert capture_store() is None
     stream = object()
-    record = Record("hermes", read_parts(None, None), Repair((), None))
+    parser = EventParser(get_format("hermes"))
+    record = Record("hermes", read_parts(None, None), Repair((), None), parser)
     assert record.around(stream) is stream, "nothing stands in a token's way"
     (tmp_path / "file").write_text("")
     for place in (str(tmp_path / "file" / "folder"), "s3://bucket"):
@@ -153,3 +158,14 @@ def test_a_folder_that_holds_something_else(
     assert main(["capture", str(tmp_path)]) == 2
     assert "is not a captured message" in capsys.readouterr().err
     assert main(["capture", str(tmp_path / "none")]) == 2
+
+
+def test_drift_goes_over_where_another_detector_counts() -> None:
+    """In SGLang the reasoning detector reads, and the tool call detector counts."""
+    parser = HandedOver()
+    said = [Content("x")]
+    assert parser.feed(hand_over(said)) == said
+    assert parser.drift == []
+    assert parser.feed(hand_over(said) + hand_over_drift(["closing", "opening"])) == said
+    assert parser.drift == ["closing", "opening"]
+    assert hand_over_drift([]) == ""

@@ -14,7 +14,7 @@ from .outcome import Counts
 from .parse_calls import ParseCalls
 from .sources import STDIN, Source, is_parquet
 from .tables import wider
-from .targets import PART_BYTES, STDOUT, File, Pipe
+from .targets import PART_BYTES, STDOUT, File, Lines, Pipe, Tables
 from .work import Piece, Result, results
 
 
@@ -86,9 +86,11 @@ class Job:
             )
         if name == STDOUT:
             return Pipe()
-        schema = wider(self.parse, source.schema()) if parquet else None
         job = [source.state(), self.parse.settings]
-        return File(name, job, self.resume, schema, self.part_bytes)
+        if not parquet:
+            return Lines(name, job, self.resume, self.part_bytes)
+        schema = wider(self.parse, source.schema())
+        return Tables(name, job, self.resume, schema, self.part_bytes)
 
 
 def targets(sources: Sequence[str], target: str) -> list[tuple[str, str]]:

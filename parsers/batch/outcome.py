@@ -44,7 +44,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What is added to a row. `complete` is whether the model finished every call that it began."""
+    """What is added to a row."""
 
     content: str | None = None
     reasoning: str | None = None
@@ -58,7 +58,12 @@ class Outcome:
 
     @property
     def is_bad(self) -> bool:
-        return any(problem.kind == BAD_ROW for problem in self.problems)
+        return bool(self.problems) and any(problem.kind == BAD_ROW for problem in self.problems)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the model finished every call that it began."""
+        return not self.is_bad and all(call.complete for call in self.tool_calls)
 
     def to_dict(self) -> dict[str, Any]:
         """The columns, in the order of `COLUMNS`."""
@@ -66,7 +71,7 @@ class Outcome:
             "content": self.content,
             "reasoning": self.reasoning,
             "tool_calls": [call.to_dict() for call in self.tool_calls],
-            "complete": not self.is_bad and all(call.complete for call in self.tool_calls),
+            "complete": self.complete,
             "problems": [str(problem) for problem in self.problems],
         }
 
@@ -85,7 +90,8 @@ class Counts:
         for outcome in outcomes:
             counts.rows += 1
             counts.calls += len(outcome.tool_calls)
-            counts.problems.update(problem.kind for problem in outcome.problems)
+            if outcome.problems:  # of most rows there are none
+                counts.problems.update(problem.kind for problem in outcome.problems)
         return counts
 
     def add(self, other: Counts) -> None:

@@ -1,8 +1,11 @@
 """Where rows go: a file that is whole or not there, or a pipe.
 
-A file is written in parts, in a folder beside it. Each part is whole or it is not there, and beside it
-stands where in the source it ends, so a run that was stopped can be gone on with (`--resume`): behind
-the last part. In the end the parts are put together, and the file takes its name in one step.
+A file grows in a folder beside it, a part at a time, and beside it stands how much of it there is
+and where in the source that ends. So a run that was stopped can be gone on with (`--resume`): behind
+the last part that was whole. In the end the file takes its name in one step.
+
+Lines are put behind the lines that are there: nothing is written twice. A Parquet file can't grow, so
+its parts are files of their own, which are put together in the end.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from .work import Result
 STDOUT = "-"
 #: So many bytes are a part: no more than that is held, or lost where a machine fails.
 PART_BYTES = 1 << 24
-_JOB = "job.json"
+_STATE = "state.json"
 
 
 class Pipe:
@@ -46,31 +49,23 @@ class Pipe:
 
 
 class File:
-    """A file of JSON lines or, where a schema is given, of Parquet."""
+    """A file. What is the same for lines and tables."""
 
-    def __init__(
-        self,
-        name: str,
-        job: Any,
-        resume: bool,
-        schema: Any = None,
-        part_bytes: int = PART_BYTES,
-    ) -> None:
+    def __init__(self, name: str, job: Any, resume: bool, part_bytes: int = PART_BYTES) -> None:
         """`job` is what the file is made of and how: only a run of the same may be gone on with."""
         self._path = Path(name)
         self._folder = self._path.with_name(self._path.name + ".parts")
-        self._schema = schema
         self._part_bytes = part_bytes
         self._digest = hashlib.sha256(json.dumps(job, default=repr).encode()).hexdigest()
         self.counts = Counts()
-        """Of the parts that were there before."""
+        """Of what earlier runs have finished."""
         self.start = 0
         self.done = resume and self._path.exists() and not self._folder.exists()
-        self._parts: list[Path] = []
+        self._kept = 0  # how much there is: of lines the bytes, of tables the parts
         self._end = 0
         self._rows: list[Any] = []
         self._bytes = 0
-        self._new = Counts()
+        self._all = Counts()
         if not self.done:
             self._begin(resume)
 
@@ -81,32 +76,33 @@ class File:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ToolwireError(f"{self._path} can't be written: {error.strerror}") from error
-        note = self._folder / _JOB
-        if note.exists():
-            if json.loads(note.read_text())["job"] != self._digest:
-                raise ToolwireError(
-                    f"{self._folder} is of a run with other options or another source. Give the same "
-                    "ones again, or leave --resume out to begin anew."
-                )
-            self._take_up()
-        else:
-            note.write_text(json.dumps({"job": self._digest}))
+        if not (self._folder / _STATE).exists():
+            self._note()
+            return
+        state = json.loads((self._folder / _STATE).read_text())
+        if state["job"] != self._digest:
+            raise ToolwireError(
+                f"{self._folder} is of a run with other options or another source. Give the same "
+                "ones again, or leave --resume out to begin anew."
+            )
+        self.start = self._end = state["end"]
+        self._kept = state["kept"]
+        self.counts = Counts.from_dict(state["counts"])
+        self._all = Counts.from_dict(state["counts"])
 
-    def _take_up(self) -> None:
-        """What earlier runs have finished."""
-        for part in sorted(self._folder.glob("*.part")):
-            about = json.loads(part.with_suffix(".json").read_text())
-            self._parts.append(part)
-            self.start = self._end = about["end"]
-            self.counts.add(Counts.from_dict(about["counts"]))
-
-    # -- parts --------------------------------------------------------------------------------
+    def _note(self) -> None:
+        """What is there is there for good: in one step, whenever the run may end."""
+        counts = self._all.to_dict()
+        state = {"job": self._digest, "end": self._end, "kept": self._kept, "counts": counts}
+        unfinished = self._folder / f"{_STATE}.new"
+        unfinished.write_text(json.dumps(state))
+        unfinished.replace(self._folder / _STATE)
 
     def write(self, result: Result) -> None:
         self._rows.append(result.rows)
-        self._bytes += len(result.rows) if self._schema is None else result.rows.nbytes
+        self._bytes += self._size_of(result.rows)
         self._end = result.end
-        self._new.add(result.counts)
+        self._all.add(result.counts)
         if self._bytes >= self._part_bytes:
             self.pause()
 
@@ -114,45 +110,83 @@ class File:
         """What was written so far is kept."""
         if not self._rows:
             return
-        unfinished = self._folder / "unfinished"
-        with self._open(unfinished) as out:
-            if self._schema is None:
-                out.writelines(self._rows)
-            else:
-                out.write_table(arrow().Table.from_batches(self._rows))
-        part = self._folder / f"{len(self._parts):08}.part"
-        about = {"end": self._end, "counts": self._new.to_dict()}
-        part.with_suffix(".json").write_text(json.dumps(about))
-        unfinished.rename(part)
-        self._parts.append(part)
-        self._rows, self._bytes, self._new = [], 0, Counts()
-
-    def _open(self, path: Path) -> Any:
-        if self._schema is None:
-            return path.open("wb")
-        from pyarrow import parquet
-
-        return parquet.ParquetWriter(path, self._schema)
-
-    # -- the whole file -----------------------------------------------------------------------
+        self._kept = self._keep(self._rows)
+        self._note()
+        self._rows, self._bytes = [], 0
 
     def finish(self) -> None:
         self.pause()
-        if len(self._parts) == 1:
-            whole = self._parts[0]
-        else:
-            whole = self._folder / "whole"
-            with self._open(whole) as out:
-                for part in self._parts:
-                    self._append(out, part)
-        whole.replace(self._path)
+        self._whole().replace(self._path)
         shutil.rmtree(self._folder)
 
-    def _append(self, out: Any, part: Path) -> None:
-        if self._schema is None:
-            with part.open("rb") as file:
-                shutil.copyfileobj(file, out, 1 << 20)
-            return
+    # -- what differs from kind to kind -------------------------------------------------------
+
+    def _size_of(self, rows: Any) -> int:
+        raise NotImplementedError
+
+    def _keep(self, rows: list[Any]) -> int:
+        """Writes them behind all that is there. Returns how much there is then."""
+        raise NotImplementedError
+
+    def _whole(self) -> Path:
+        """The file, with all parts in it."""
+        raise NotImplementedError
+
+
+class Lines(File):
+    """A file of JSON lines, which may be compressed."""
+
+    def _size_of(self, rows: bytes) -> int:
+        return len(rows)
+
+    def _keep(self, rows: list[bytes]) -> int:
+        with self._grown().open("r+b") as out:
+            out.truncate(self._kept)  # what a run that was ended from outside had begun
+            out.seek(self._kept)
+            out.writelines(rows)
+            return out.tell()
+
+    def _whole(self) -> Path:
+        return self._grown()
+
+    def _grown(self) -> Path:
+        path = self._folder / "lines"
+        path.touch()
+        return path
+
+
+class Tables(File):
+    """A Parquet file of this schema."""
+
+    def __init__(
+        self, name: str, job: Any, resume: bool, schema: Any, part_bytes: int = PART_BYTES
+    ) -> None:
+        self._schema = schema
+        super().__init__(name, job, resume, part_bytes)
+
+    def _size_of(self, rows: Any) -> int:
+        return int(rows.nbytes)
+
+    def _keep(self, rows: list[Any]) -> int:
+        with self._open(self._part(self._kept)) as out:
+            out.write_table(arrow().Table.from_batches(rows))
+        return self._kept + 1
+
+    def _part(self, number: int) -> Path:
+        return self._folder / f"{number:08}.parquet"
+
+    def _whole(self) -> Path:
+        if self._kept == 1:
+            return self._part(0)
         from pyarrow import parquet
 
-        out.write_table(parquet.read_table(part))
+        whole = self._folder / "whole"
+        with self._open(whole) as out:
+            for number in range(self._kept):
+                out.write_table(parquet.read_table(self._part(number)))
+        return whole
+
+    def _open(self, path: Path) -> Any:
+        from pyarrow import parquet
+
+        return parquet.ParquetWriter(path, self._schema)

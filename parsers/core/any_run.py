@@ -49,6 +49,7 @@ from .literals import Literals
 from .open_list import OpenList
 from .outgoing import Outgoing
 from .shape_reader import ShapeReader
+from .spelling import Spelling
 from .thoughts import Thoughts
 from .window import Step
 
@@ -128,10 +129,16 @@ class _FormatRun(Run):
         self._let_go: list[str] = []  # what is prose, if it commits
 
     def enter(
-        self, out: Outgoing, thoughts: Thoughts, block: Block, line_start: bool, trying: bool
+        self,
+        out: Outgoing,
+        thoughts: Thoughts,
+        spelling: Spelling,
+        block: Block,
+        line_start: bool,
+        trying: bool,
     ) -> None:
         """Before a block: take over what is known of the message."""
-        self.out, self.thoughts = out, thoughts
+        self.out, self.thoughts, self.spelling = out, thoughts, spelling
         self._block = block
         self.line_start = line_start
         self.trying = trying
@@ -159,6 +166,10 @@ class _FormatRun(Run):
         text = "".join(self._let_go)
         self._let_go.clear()
         return text
+
+    def nearly(self) -> None:
+        if not self.trying:  # else the next format may find a call
+            super().nearly()
 
     def release(self) -> None:
         if self.trying:
@@ -359,7 +370,7 @@ class AnyRun(Run):
         run = self._runs.get(format.name)
         if run is None:
             run = self._runs[format.name] = _FormatRun(Context(format, self.tools, self.window))
-        run.enter(self.out, self.thoughts, block, self.line_start, trying)
+        run.enter(self.out, self.thoughts, self.spelling, block, self.line_start, trying)
         return run
 
     def _block_of(self, format: Format) -> Block:

@@ -28,9 +28,9 @@ from .context import Context
 from .literals import Literals
 from .names import word_ahead
 from .open_list import OpenList
-from .outgoing import Outgoing
 from .prose import Prose
 from .shape_reader import CALL, NOTHING, OTHER
+from .spelling import Spelling
 from .triggers import MARKERS, MEMBER
 from .window import Step
 
@@ -45,7 +45,8 @@ class Run(Prose):
         super().__init__(context)
         self._innermost = 1 << len(self.format.wrappers) >> 1
         self.in_part = False  # the body of a part, which ends where the message does
-        self._before_trial: tuple[Outgoing, Block] = (self.out, self._block)
+        self.spelling = Spelling(self.format.own_spelling)
+        self._before_trial = (self.out, self._block, self.spelling)
 
     # -- what shapes ask ----------------------------------------------------------------------
 
@@ -161,6 +162,10 @@ class Run(Prose):
             self.say(aside)
 
     def start_call(self, name: str, id: str | None = None) -> None:
+        if self.spelling.looks:
+            w, block = self.window, self._block
+            head = w.held_since(0) + w.text[w.pos : w.pos + 1]
+            self.spelling.call(head, name, block.bare, block.fenced)
         self.commit()
         if self.thoughts.active:
             self.thoughts.call_begins(self)
@@ -170,6 +175,11 @@ class Run(Prose):
         self.start_call(name, id)
         self.out.write("{}")
         self.out.end_call(True)
+
+    def nearly(self) -> None:
+        """What is held has a marker of calls, and is none. A word is no marker: people just say it."""
+        if not self.window.held_since(0)[:1].isalpha():
+            self.spelling.nearly()
 
     def forget_repeat(self) -> None:
         """What is held is a call that repeats an earlier one: the markup of that one."""
@@ -186,15 +196,15 @@ class Run(Prose):
 
     def begin_trial(self) -> None:
         """From here on, what is said and what is known of calls is kept apart."""
-        self._before_trial = (self.out, self._block)
-        self.out, self._block = self.out.apart(), Block()
+        self._before_trial = (self.out, self._block, self.spelling)
+        self.out, self._block, self.spelling = self.out.apart(), Block(), self.spelling.apart()
 
     def end_trial(self, holds: bool) -> None:
         """Speak for real again; if it does not hold, nothing of it was."""
-        self.out, block = self._before_trial
+        self.out, block, spelling = self._before_trial
         self._open_list = None  # of a call that is a thought, nothing follows
         if not holds:
-            self._block = block
+            self._block, self.spelling = block, spelling
 
     def new_calls(self, events: list[Event]) -> list[Event]:
         """Those of the calls of a trial, which holds, that are not there already."""
@@ -232,6 +242,7 @@ class Run(Prose):
                 at_opener = yield from self.read_member()
             else:
                 at_opener = yield from self.read_block()
+        self.spelling.over(goes_on=not self.out.fresh)
         self.out.finish()
 
     def _opened_by_prompt(self) -> Step[bool]:
@@ -275,6 +286,8 @@ class Run(Prose):
                     self.thoughts.fence_goes_on()
                 return ends_at_opener
             if outcome == NOTHING or not (yield from self._held_sibling()):
+                if not self._block.bare:
+                    self.nearly()
                 self._no_call()
                 return False
 
@@ -302,6 +315,7 @@ class Run(Prose):
                 return
             level = self.format.level_of[opener]
             if level < depth:  # the openers before this one led nowhere
+                self.nearly()
                 self.release()
                 w.hold()
                 block.begin()
@@ -348,6 +362,7 @@ class Run(Prose):
             if closer:
                 out.gap_is_markup()
                 w.take(w.pos + len(closer))
+                self.spelling.closed(closer)
                 self._block.close(delimiters.level_of[closer], len(self.format.wrappers))
                 continue
             if w.pos == len(w.text) or self._cut_off_closer():  # the message is over

@@ -17,6 +17,7 @@ from .layout import IdStyle, Layout
 from .literals import Levels, is_special, without_optional
 from .reasoning import ReasoningStyle
 from .shape import Shape, check_spellings
+from .spelling import OwnSpelling
 from .triggers import ReasoningTriggers
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class Format:
     model_names: tuple[str, ...] = ()
     #: how calls are written, to the character; None where only reading them is known
     layout: Layout | None = None
+    #: how some of its models write calls otherwise: that is no drift
+    dialects: tuple[Layout, ...] = ()
     #: the style of its models' thoughts
     reasoning: ReasoningStyle = _THINK
     #: thoughts are looked for whether or not somebody asks
@@ -115,6 +118,14 @@ class Format:
             heads=self.shape.heads,
             turn_ends=self.turn_ends.tokens,
         )
+
+    @cached_property
+    def own_spelling(self) -> OwnSpelling | None:
+        """What its calls are held against, where it has one spelling of its own."""
+        if self.layout is None or self.channels is not None:
+            return None
+        layouts = (self.layout, *self.dialects)
+        return OwnSpelling(layouts, self.shape, self.delimiters, self.prompt_opens)
 
     @cached_property
     def boundaries(self) -> Boundaries:

@@ -29,7 +29,7 @@ def _run(context: Context) -> Run:
 class EventParser:
     """Reads one message in one format. Any way to cut the text gives the same events."""
 
-    __slots__ = ("_finished", "_out", "_steps", "_tail", "_window", "format")
+    __slots__ = ("_finished", "_out", "_run", "_steps", "_tail", "_window", "format")
 
     def __init__(
         self,
@@ -47,10 +47,16 @@ class EventParser:
         self._tail = Tail(format.turn_ends)
         known = tools if isinstance(tools, KnownTools) else KnownTools(tools)
         run = _run(Context(format, known.by_name, self._window, style, known))
+        self._run = run
         self._out = run.out
         self._steps = run.main(in_reasoning)
         self._finished = False
         next(self._steps)  # to the first place where it waits for text
+
+    @property
+    def drift(self) -> list[str]:
+        """What of the message was not spelled as the format has it (see `spelling`), when it is over."""
+        return sorted(self._run.spelling.drift)
 
     def feed(self, chunk: str) -> list[Event]:
         """Take the next chunk of the model's text; returns what it decides."""

@@ -17,7 +17,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -25,11 +25,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import ToolwireError
 from ..events import Event
-from ..formats import get_format
 from ..openai.repair import Repair
 from ..openai.request import Request
 from .metrics import count
-from .tally import NEARLY, Tally
+from .tally import Tally
 
 if TYPE_CHECKING:
     from .redis_ring import Ring
@@ -127,13 +126,23 @@ def _say_once(sentence: str) -> None:
     _log.error("%s", sentence)
 
 
+class Reader(Protocol):
+    """What reads a message."""
+
+    @property
+    def drift(self) -> Sequence[str]:
+        """What of it was not spelled as its format has it, when it is over."""
+        ...
+
+
 class Record:
     """One message: its pieces, while they come, and what it came to."""
 
-    def __init__(self, format: str, request: Request, repair: Repair) -> None:
+    def __init__(self, format: str, request: Request, repair: Repair, reader: Reader) -> None:
         self._tally = Tally(format, (function.name for function in request.functions))
         self._request = request
         self._repair = repair
+        self._reader = reader
         self._store = capture_store()
         self._pieces: list[str] = []
         self._size = 0
@@ -150,16 +159,16 @@ class Record:
         self.done()
 
     def came(self, text: str) -> None:
-        if text and self._size < MOST_CHARACTERS:
+        if text and self._store is not None and self._size < MOST_CHARACTERS:
             self._pieces.append(text)
             self._size += len(text)
 
     def done(self) -> None:
         """The message is over: it is counted, and kept if something was off."""
         self._tally.repaired = sum(self._repair.counts.values())
-        off = self._tally.off("".join(self._pieces), _markers(self._tally.format))
-        count(self._tally, NEARLY if NEARLY in off else None)
-        if self._store is None or not off:
+        self._tally.drift = self._reader.drift
+        count(self._tally)
+        if self._store is None or not (off := self._tally.off()):
             return
         try:
             self._store.keep(self._exchange(off))
@@ -207,10 +216,3 @@ def _chunk(delta: Json, reason: str | None) -> str:
     choice = {"index": 0, "delta": delta, "finish_reason": reason}
     chunk = {"object": "chat.completion.chunk", "choices": [choice]}
     return f"data: {json.dumps(chunk)}\n\n"
-
-
-@cache
-def _markers(format: str) -> tuple[str, ...]:
-    """What a call of the format begins with, where that is a marker and not just a bracket."""
-    opens = (spelling for wrapper in get_format(format).wrappers for spelling in wrapper.open)
-    return tuple(spelling for spelling in opens if len(spelling.strip()) > 3)

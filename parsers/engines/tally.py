@@ -7,20 +7,18 @@ costs does not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..events import CallEnd, CallStart, Event
 
 #: What becomes of a call.
 COMPLETE, INCOMPLETE, UNKNOWN_TOOL, REPAIRED = "complete", "incomplete", "unknown_tool", "repaired"
-#: A message that has a call's marker, and no call.
-NEARLY = "marker_without_call"
 
 
 class Tally:
     """Counts the calls of one message. `tools` are the names that the request declares, if any."""
 
-    __slots__ = ("_tools", "_unknown", "calls", "format", "repaired")
+    __slots__ = ("_tools", "_unknown", "calls", "drift", "format", "repaired")
 
     def __init__(self, format: str, tools: Iterable[str] = ()) -> None:
         self.format = format
@@ -28,6 +26,7 @@ class Tally:
         self._unknown = False
         self.calls = {COMPLETE: 0, INCOMPLETE: 0, UNKNOWN_TOOL: 0}
         self.repaired = 0
+        self.drift: Sequence[str] = ()  # what was not spelled as the format has it
 
     def see(self, events: Iterable[Event]) -> None:
         for event in events:
@@ -41,10 +40,7 @@ class Tally:
     def has_calls(self) -> bool:
         return any(self.calls.values())
 
-    def off(self, text: str, markers: Iterable[str]) -> list[str]:
-        """What was off in a message with this text. `markers` are what its format's calls begin with."""
+    def off(self) -> list[str]:
+        """What was off in the message."""
         found = [name for name in (INCOMPLETE, UNKNOWN_TOOL) if self.calls[name]]
-        found += [REPAIRED] if self.repaired else []
-        if not self.has_calls and any(marker in text for marker in markers):
-            found.append(NEARLY)
-        return found
+        return [*found, *([REPAIRED] if self.repaired else []), *self.drift]

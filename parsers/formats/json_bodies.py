@@ -145,6 +145,13 @@ INTERNLM = Format(
     family="InternLM",
     year=2024,
     layout=_object(call_begin="<|action_start|><|plugin|>\n", call_end="<|action_end|>"),
+    dialects=(
+        _object(
+            arguments="parameters",
+            call_begin="<|action_start|><|plugin|>\n",
+            call_end="<|action_end|>",
+        ),
+    ),
 )
 
 GIGACHAT3 = Format(
@@ -168,6 +175,10 @@ GIGACHAT3 = Format(
     end_of_turn=(*COMMON_ENDS, "<|message_sep|>", "</s>"),
     year=2025,
     layout=_object(call_begin="<|function_call|>"),
+    dialects=(
+        _object(call_begin="function call<|role_sep|>\n"),
+        _object(call_begin="<|message_sep|>\n\nfunction call<|role_sep|>\n"),
+    ),
 )
 
 GRANITE = Format(
@@ -193,6 +204,9 @@ JAMBA = Format(
     end_of_turn=(*COMMON_ENDS, "<|eom|>", "<end_of_sentence>"),
     year=2024,
     layout=_array("<tool_calls>", "</tool_calls>"),
+    dialects=(
+        _object(section_begin="<tool_calls>\n", section_end="\n</tool_calls>", separator="\n"),
+    ),
 )
 
 HUNYUAN = replace(
@@ -205,6 +219,7 @@ HUNYUAN = replace(
     end_of_turn=(*COMMON_ENDS, "<|eos|>"),
     year=2025,
     reasoning=ReasoningStyle("hunyuan_a13b"),
+    dialects=(),
 )
 APRIEL = replace(
     JAMBA,
@@ -215,6 +230,7 @@ APRIEL = replace(
     family="Apriel",
     year=2025,
     reasoning=ReasoningStyle("apriel"),
+    dialects=(),
 )
 
 PANGU_V2 = Format(

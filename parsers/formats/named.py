@@ -128,6 +128,20 @@ MISTRAL = Format(
     ids=IdStyle("{random}", string.ascii_letters + string.digits, 9),
     reasoning=ReasoningStyle("mistral"),
     layout=Layout(call_begin="[TOOL_CALLS]", name_end="[ARGS]"),
+    dialects=(
+        # since v11, some with ids
+        Layout(call_begin="[TOOL_CALLS]", id=CallId("[CALL_ID]"), arguments_begin="[ARGS]"),
+        # before v11
+        Layout(
+            section_begin="[TOOL_CALLS] [",
+            section_end="]",
+            separator=", ",
+            name_begin='{"name": "',
+            name_end='"',
+            arguments_begin=', "arguments": ',
+            arguments_end="}",
+        ),
+    ),
 )
 
 FUNCTIONARY = Format(

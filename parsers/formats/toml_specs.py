@@ -74,8 +74,9 @@ def _format(table: dict[str, Any], place: Place, earlier: Iterable[Format]) -> F
     own = dict(table)
     example = string_at(own.pop("example"), place.inside("example")) if "example" in own else ""
     base = _base(own.pop("like"), place.inside("like"), earlier) if "like" in own else None
-    if base and not {"layout"} & own.keys() and {"wrappers", "shape"} & own.keys():
-        base = replace(base, layout=None)  # what is written differs, but who knows how
+    if base and {"layout", "wrappers", "shape"} & own.keys():  # what is written differs
+        known = base.layout if "layout" in own else None  # else who knows how
+        base = replace(base, layout=known, dialects=())
     spec: Format = fill(Format, own, place, base)
     _refuse_unfindable(spec, place)
     _refuse_ambiguous(spec, place.inside("wrappers"))
@@ -182,10 +183,11 @@ def dump_format(spec: Format) -> str:
             f"TOML can't describe {spec.name}: its shape, {name}, is not a known one"
         )
     shape = _plain(spec.shape)
-    table = _plain(replace(spec, wrappers=(), layout=None)) | {
+    table = _plain(replace(spec, wrappers=(), layout=None, dialects=())) | {
         "wrappers": [_plain(wrapper) for wrapper in spec.wrappers],
         "shape": {"kind": kind, **shape} if shape else kind,
         "layout": _plain(spec.layout) if spec.layout else None,
+        "dialects": [_plain(layout) for layout in spec.dialects],
     }
     return write_toml({key: value for key, value in table.items() if value})
 

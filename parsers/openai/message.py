@@ -13,7 +13,7 @@ from ..events import Arguments, CallEnd, CallStart, Content, Event, Reasoning
 from ..formats.parser import Parser
 from ..formats.reasoning import Reasoning as ReasoningChoice
 from ..schema.definitions import Tools
-from .answers import CallIds, is_complete
+from .answers import CallIds
 from .repair import Repair
 
 
@@ -116,7 +116,7 @@ def collect(
         elif isinstance(event, CallEnd):
             arguments = "".join(pieces)
             own = id or event.id
-            calls.append(ToolCall(whose(own, name), name, arguments, is_complete(arguments)))
+            calls.append(ToolCall(whose(own, name), name, arguments, event.complete))
     return Message("".join(content) or None, calls, "".join(thoughts) or None)
 
 

@@ -178,7 +178,11 @@ def test_a_run_that_was_killed_is_gone_on_with(kind: str, tmp_path: Path) -> Non
     command = [sys.executable, "-c", KILLED, str(source), str(target)]
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     parts = target.with_name(f"{target.name}.parts")
-    (parts / "unfinished").write_bytes(b"half of a part")
+    half = parts / (
+        "lines" if kind != "parquet" else f"{len(list(parts.glob('*.parquet'))):08}.parquet"
+    )
+    with half.open("ab") as file:
+        file.write(b"half of a part")
     seen: list[Step] = []
     Job(PARSE, 1, resume=True, watch=seen.append).run(str(source), str(target))
     assert 0 < seen[0].earlier < 6000

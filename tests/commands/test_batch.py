@@ -135,7 +135,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
     with pipe.open("w") as file:
         file.write(line * 1000)  # several pieces; the next one is never whole
         file.flush()
-        while not list(tmp_path.glob("*.parts/job.json")):
+        while not list(tmp_path.glob("*.parts/state.json")):
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate()

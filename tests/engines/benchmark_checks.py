@@ -26,7 +26,7 @@ def check_parsers(engine: str, label: str, folder: Path) -> None:
     found = run("parsers_worker.py", engine, folder, "--tiny")
     labels = [
         *("nothing, as text", "nothing, as arguments", "nothing, unchecked"),
-        *("toolwire hermes", "toolwire qwen3_coder"),
+        *("toolwire hermes", "toolwire qwen3_coder", "toolwire hermes, uncounted"),
         *(f"{label} hermes", f"{label} qwen3_coder"),
     ]
     places = [("prose", 1), ("file", 1), ("unicode", 1), ("file", 4)]

@@ -36,6 +36,8 @@ CASES = pytest.mark.parametrize(
         (UNKNOWN, "unknown_tool", "unknown_tool"),
         ("no call", None, None),
         ("a <tool_call> in prose", None, "marker_without_call"),
+        (f"a <tool_call> in prose, and {CALL}", "complete", "marker_without_call"),
+        (CALL.replace("arguments", "parameters"), "complete", "opening"),
     ],
 )
 STREAMED = pytest.mark.parametrize("streamed", [True, False])
@@ -48,13 +50,13 @@ def check_counts_and_files(
     calls = text.count("</tool_call>") or 1
 
     def counted() -> list[float]:
-        found = [value("messages", kind=kind), value("drift", what="marker_without_call")]
+        found = [value("messages", kind=kind), value("drift", what=off or "")]
         return [*found, value("calls", outcome=outcome)] if outcome else found
 
     before = counted()
     read(pieces_of(text, streamed))
-    nearly = 1 if off == "marker_without_call" else 0
-    added = [1, nearly, calls] if outcome else [1, nearly]
+    drifts = 0 if off in (None, "incomplete", "unknown_tool") else 1
+    added = [1, drifts, calls] if outcome else [1, drifts]
     assert counted() == [b + a for b, a in zip(before, added, strict=True)]
     kept = [json.loads(path.read_text()) for path in folder.glob("*.json")]
     assert [one["reason"] for one in kept] == ([off] if off else [])

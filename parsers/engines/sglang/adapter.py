@@ -131,21 +131,17 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         if not CONTRACT.hears_choice and is_forced_json(text):
             return True
         try:
-            found = any(type(event) is CallStart for event in self._skim(text))
+            parser = EventParser(get_format(self.toolwire_format))
+            found = any(type(event) is CallStart for event in _skim(parser, text))
         except Exception:
             log.exception(_FAULT, self.toolwire_format)
             return False
         if found:
             self._has_call = text
         else:  # then SGLang does not ask any further
-            Record(self.toolwire_format, read_parts(None, None), Repair((), None)).whole(text, [])
+            request, repair = read_parts(None, None), Repair((), None)
+            Record(self.toolwire_format, request, repair, parser).whole(text, [])
         return found
-
-    def _skim(self, text: str) -> Iterator[Event]:
-        parser = EventParser(get_format(self.toolwire_format))
-        for start in range(0, len(text), _STEP):
-            yield from parser.feed(text[start : start + _STEP])
-        yield from parser.finish()
 
     # An exception would break the client's connection, so none leaves this class.
 
@@ -205,7 +201,7 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         else:
             parser = EitherParser(EventParser, format, request.known)
         repair = Repair(environment_repairs(), request.known)
-        self._record = Record(self.toolwire_format, request, repair)
+        self._record = Record(self.toolwire_format, request, repair, parser)
         self._stream = self._record.around(self._new_stream(parser, known, repair))
         return self._stream
 
@@ -231,6 +227,13 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
 
 #: Read once for all choices of a request.
 _functions = Recent(read_functions)
+
+
+def _skim(parser: EventParser, text: str) -> Iterator[Event]:
+    """What a parser says of a text, as soon as it says it."""
+    for start in range(0, len(text), _STEP):
+        yield from parser.feed(text[start : start + _STEP])
+    yield from parser.finish()
 
 
 def _say_unknown(name: str) -> None:

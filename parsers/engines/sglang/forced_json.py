@@ -39,6 +39,10 @@ class EitherParser:
         self._held = ""  # the beginning of the message, while it may be either
         self._parser: EventParser | None = None
 
+    @property
+    def drift(self) -> list[str]:
+        return self._parser.drift if self._parser is not None else []
+
     def feed(self, text: str) -> list[Event]:
         if self._parser is not None:
             return self._parser.feed(text)

@@ -33,7 +33,7 @@ from ...formats import get_format
 from ...openai.constrain import reading_format
 from ...openai.request import Request, read_parts
 from ..thinking import Markers, find_style, styles, switched, text_format
-from .handover import hand_over
+from .handover import hand_over, hand_over_drift
 from .stream import AsText
 
 PREFIX = "toolwire_"
@@ -148,7 +148,7 @@ class ReasoningDetector(BaseReasoningFormatDetector):  # type: ignore[misc]
         thoughts = "".join(event.text for event in events if isinstance(event, Reasoning))
         rest = [event for event in events if not isinstance(event, Reasoning)]
         if self._hands_over and any(isinstance(event, CallStart) for event in rest):
-            return StreamingParseResult(hand_over(rest), thoughts)
+            return StreamingParseResult(hand_over(rest) + self._drift(), thoughts)
         said = _text(rest)
         if self._never_empty and not said:
             return StreamingParseResult(thoughts, "")
@@ -182,7 +182,13 @@ class ReasoningDetector(BaseReasoningFormatDetector):  # type: ignore[misc]
         if self.stream_reasoning or rest or last:
             thoughts = "".join(self._thought)
             self._thought.clear()
-        return StreamingParseResult(hand_over(rest) if self._hands_over else _text(rest), thoughts)
+        if not self._hands_over:
+            return StreamingParseResult(_text(rest), thoughts)
+        return StreamingParseResult(hand_over(rest) + (self._drift() if last else ""), thoughts)
+
+    def _drift(self) -> str:
+        """For who counts it, behind the last of what is handed over."""
+        return hand_over_drift(self._parser.drift) if isinstance(self._parser, EventParser) else ""
 
 
 def _in_order(events: Sequence[Event]) -> int:

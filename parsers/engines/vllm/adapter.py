@@ -179,7 +179,7 @@ class Adapter:
             return Message(text, [])
         repair = self._repair(read)
         events = repair.events(parser.feed(text) + parser.finish())
-        Record(self.toolwire_format, read, repair).whole(text, events)
+        Record(self.toolwire_format, read, repair, parser).whole(text, events)
         ids = self._ids(request)
         return collect(events if read.parallel else first_call(events), ids)
 
@@ -217,7 +217,9 @@ class Adapter:
         inside = self._thoughts is not None and self._thoughts.stream_begins_inside()
         parser = self._open(read, request, inside)
         repair = self._repair(read)
-        record = None if parser is None else Record(self.toolwire_format, read, repair)
+        record = None
+        if parser is not None:
+            record = Record(self.toolwire_format, read, repair, parser)
         stream = Stream(
             parser,
             self._api.messages,

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 import ray
 from pyarrow import parquet
+from ray._private.services import find_gcs_addresses
 from toolwire.batch import Outcome, ParseCalls
 from toolwire.batch.ray_data import run_on_ray
 
@@ -99,6 +100,34 @@ def test_the_command(cluster: str, tmp_path: Path) -> None:
     again = subprocess.run(command, capture_output=True, text=True, check=False)
     assert again.returncode == 2
     assert "exists: name a folder that does not" in again.stderr
+
+
+@pytest.mark.short
+@pytest.mark.parametrize("said", [False, True], ids=["found", "RAY_ADDRESS"])
+def test_auto_is_the_cluster_that_runs(said: bool, cluster: str, tmp_path: Path) -> None:
+    """On this machine, or the one that Ray's own variable names. None is started for it."""
+    if not said and set(find_gcs_addresses()) != {cluster}:
+        pytest.skip("another cluster runs on this machine")
+    write_files(tmp_path / "in", "jsonl")
+    before = len(cluster_jobs())
+    environment = {k: v for k, v in os.environ.items() if k != "RAY_ADDRESS"}
+    command = [sys.executable, "-m", "toolwire.cli", "batch", "hermes", str(tmp_path / "in")]
+    done = subprocess.run(
+        [*command, str(tmp_path / "out"), "--ray", "auto"],
+        env=environment | ({"RAY_ADDRESS": cluster} if said else {}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    is_right(read_files(tmp_path / "out"))
+    assert len(cluster_jobs()) == before + 1, "it was not done on this cluster"
+
+
+def cluster_jobs() -> list[Any]:
+    """Every driver that has ever joined the cluster."""
+    jobs: list[Any] = ray._private.state.jobs()
+    return jobs
 
 
 @pytest.mark.parametrize("batch_format", ["numpy", "pyarrow", "pandas"])
