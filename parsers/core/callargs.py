@@ -14,7 +14,6 @@ from typing import Final
 
 from ..schema.kinds import Kind, encode
 from ..schema.tools import Tool
-from .code_strings import ends_odd_string, ends_string
 from .delimiters import Delimiters
 from .dialects import Dialect
 from .loose import LooseReader
@@ -357,31 +356,20 @@ class CallArguments:
         sink = pieces or self.sink
         sink.write('"')
         prefix, quote = string
-        w.take(w.pos + len(prefix))
-        closed = yield from loose.string(quote, sink, is_raw(prefix))
-        odd = False  # a quote inside was text
-        while closed and (odd or not w.text.startswith(_ENDS, w.pos)):
-            if odd:
-                while (space := w.space()) is None:
-                    yield
-                ends = yield from ends_odd_string(loose, self.keyworded, self.text_like, self.tools)
-            else:
-                space = yield from self._blank()
-                while (ahead := loose.string_ahead()) is None:
-                    yield
-                if ahead[1]:
-                    prefix, quote = ahead
-                    w.take(w.pos + len(prefix))
-                    closed = yield from loose.string(quote, sink, is_raw(prefix))
-                    continue
-                ends = yield from ends_string(loose, space)
-            if ends:
+        while True:
+            if prefix:
+                w.take(w.pos + len(prefix))
+            closed = yield from loose.string(quote, sink, bool(prefix) and is_raw(prefix))
+            if not closed or w.text.startswith(_ENDS, w.pos):
+                break
+            space = yield from self._blank()
+            while (ahead := loose.string_ahead()) is None:
+                yield
+            prefix, quote = ahead
+            if not quote:
                 if space:
                     w.unread(space)
                 break
-            odd = True
-            sink.write(encode(quote + space)[1:-1])
-            closed = yield from loose.string_text(quote, sink, is_raw(prefix))
         if closed:
             sink.write('"')
         if pieces is not None:

@@ -69,9 +69,9 @@ class LooseReader:
         """At a quote: read the string, write its text as JSON writes it, without quotes. `raw`: nothing
         in it is escaped, but that a backslash before a quote keeps it from ending the string."""
         self.window.take(self.window.pos + len(quote))
-        return (yield from self.string_text(quote, sink, raw))
+        return (yield from self._string_text(quote, sink, raw))
 
-    def string_text(self, quote: str, sink: Sink, raw: bool) -> Step[bool]:
+    def _string_text(self, quote: str, sink: Sink, raw: bool) -> Step[bool]:
         """Inside a string: read to its end. Returns whether it was closed."""
         tokens = self._patterns.tokens
         w, same = self.window, (tokens.same_raw if raw else tokens.same)[quote]
@@ -236,7 +236,7 @@ class LooseReader:
                     w.wait_with(nesting.fast_path())
                     yield
                     continue
-                closed = yield from self.string_text(
+                closed = yield from self._string_text(
                     nesting.quote, nesting.string_sink(), nesting.raw
                 )
                 nesting.end_string(closed)
