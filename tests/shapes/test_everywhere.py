@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 import toolwire
-from toolwire import get_format, list_formats, shapes
+from toolwire import Format, get_format, list_formats, parse, shapes
 from toolwire.core.shape import Shape
 from toolwire.formats.registry import BUILT_IN
 
 from ..core.generate import delimiters
 from ..formats.laid_out import WAYS
+from ..support import filled
 from ..writers import WRITERS
 
 ROOT = Path(__file__).parents[2]
@@ -85,6 +86,26 @@ def test_tests_know_all_of_its_delimiters(format: str) -> None:
     unknown = re.findall(r"<[^<>]*>", rest)
     shape = type(spec.shape).__name__
     assert not unknown, f"{shape}.inner_delimiters does not have what {unknown[0]} begins with"
+
+
+def marked(spec: Format) -> bool:
+    """Whether calls are known by what stands around them, whatever they look like."""
+    return (
+        bool(spec.wrappers) and not spec.channels and not getattr(spec.shape, "name_is_key", False)
+    )
+
+
+@pytest.mark.parametrize("format", [name for name in list_formats() if marked(get_format(name))])
+def test_a_model_that_falls_back_to_json_is_read(format: str) -> None:
+    spec = get_format(format)
+    begin = [wrapper.open[0] for wrapper in spec.wrappers]
+    end = [wrapper.close[0] for wrapper in spec.wrappers[::-1] if wrapper.close]
+    call = '{"name": "f", "arguments": {"k": "v"}}'
+    message = parse(format, "".join(filled(mark, "") for mark in [*begin, call, *end]))
+    found = [(call.name, call.load()) for call in message.tool_calls]
+    assert (found, message.content) == ([("f", {"k": "v"})], None), (
+        f"let the reader of {type(spec.shape).__name__} ask that of a field `drift` first"
+    )
 
 
 @pytest.mark.parametrize("path", sorted((PACKAGE / "formats").glob("*.py")), ids=lambda p: p.stem)
