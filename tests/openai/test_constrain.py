@@ -88,9 +88,9 @@ def test_keys_that_are_written_in_order_are_asked_for_in_order() -> None:
     hermes = get_format("hermes")
     ordered = replace(hermes, layout=replace(hermes.written, sorted_keys=True))
     asked = str(constrain(ordered, [tool("look", schema)], "required").tag)
-    assert asked.index("'at'") < asked.index("'to'") < asked.index("'a'") < asked.index("'z'")
+    assert asked.index('"at"') < asked.index('"to"') < asked.index('"a"') < asked.index('"z"')
     asked = str(constrain(hermes, [tool("look", schema)], "required").tag)
-    assert asked.index("'to'") < asked.index("'z'") < asked.index("'a'") < asked.index("'at'")
+    assert asked.index('"to"') < asked.index('"z"') < asked.index('"a"') < asked.index('"at"')
 
 
 def test_quotes_that_overlap_themselves_hold_no_free_text() -> None:
