@@ -13,7 +13,7 @@ from ..core.format import Format
 from ..core.layout import Layout, Place
 from ..core.literals import Literals
 from ..core.shape import NotExpressible, Piece
-from ..shapes.pieces import const, either, optional, sequence, tag, unit
+from ..shapes.pieces import const, either, optional, sequence, star, tag, unit
 
 Function = dict[str, Any]
 
@@ -34,7 +34,9 @@ def forced(format: Format, functions: Sequence[Function], parallel: bool) -> Pie
     begin, end = (
         [const(text)] if text else [] for text in (layout.section_begin, layout.section_end)
     )
-    return sequence(*begin, _list(layout.separator, [_tag(calls)], parallel), *end)
+    call = unit(_one_of(calls))
+    more = [star(sequence(const(layout.separator), call))] if parallel else []
+    return sequence(*begin, call, *more, *end)
 
 
 def triggered(
@@ -52,7 +54,7 @@ def triggered(
         if arguments is None:
             return None
         calls.append(_call(format, function, arguments))
-    begun = _tag(calls)
+    begun = _tag(_one_of(calls))
     if layout.section_begin:
         inside = _list(layout.separator, [begun], parallel)
         begun = tag(layout.section_begin, inside, layout.section_end)
@@ -96,13 +98,21 @@ def _list(separator: str, calls: list[Piece], parallel: bool) -> Piece:
     }
 
 
-def _tag(calls: list[list[Piece]]) -> Piece:
-    """All calls as one tag: what they begin and end with alike is there once, not once for each."""
+def _one_of(calls: list[list[Piece]]) -> Piece:
+    """One of the calls: what they begin and end with alike is there once, not once for each."""
     begin = _same_beginning([_text(call[0]) for call in calls])
     calls = [[_cut(call[0], len(begin), 0), *call[1:]] for call in calls]
     end = _same_beginning([_text(call[-1])[::-1] for call in calls])[::-1]
     calls = [[*call[:-1], _cut(call[-1], 0, len(end))] for call in calls]
-    return tag(begin, either(*(sequence(*map(unit, call)) for call in calls)), end)
+    inside = either(*(sequence(*map(unit, call)) for call in calls))
+    return sequence(const(begin), inside, const(end))
+
+
+def _tag(call: Piece) -> Piece:
+    """The same as a tag, with the text at its beginning and its end."""
+    first, *between = call["elements"] if call["type"] == "sequence" else [call]
+    last = between.pop() if between and _text(between[-1]) else const("")
+    return tag(_text(first), sequence(*map(unit, between)), _text(last))
 
 
 def _cut(piece: Piece, begin: int, end: int) -> Piece:

@@ -8,7 +8,8 @@ What a schema says is read in `schema/`, once for parsers and grammars.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core.format import Format
@@ -20,6 +21,9 @@ from ..schema.standalone import definitions, finds_all, references
 from .json_grammar import ALTERNATIVES, COMBINED, NOTES, Schema, json_value, whole_json
 from .pieces import STRING, const, either, sequence
 from .values import dumps, write_value
+
+#: A special token, which may stand in the middle of a tag: `</｜DSML｜parameter>`.
+_SPECIAL = re.compile(r"<\|[^|<>]+\|>|[|｜][A-Z]+[|｜]")
 
 
 class Parameters:
@@ -196,7 +200,7 @@ def any_text(schema: Schema, excluded: Sequence[str]) -> Piece:
     """A string. Of what a schema can ask of one, only the greatest length can be kept here."""
     if any(_overlaps_itself(literal) for literal in excluded):
         raise NotExpressible("a delimiter that the text's last characters can begin")
-    piece: Piece = {"type": "any_text", "excludes": _shortest(excluded)}
+    piece: Piece = {"type": "any_text", "excludes": _shortest(map(_mark, excluded))}
     longest = schema.get("maxLength")
     if isinstance(longest, int):
         piece["max_chars"] = longest
@@ -205,12 +209,20 @@ def any_text(schema: Schema, excluded: Sequence[str]) -> Piece:
     return piece
 
 
-def _shortest(literals: Sequence[str]) -> list[str]:
+def _mark(literal: str) -> str:
+    """The special token in a literal, or all of it. No text just mentions one, and there are fewer of
+    them: each literal, and each character of one, is a look through the whole vocabulary."""
+    found = _SPECIAL.search(literal)
+    return found.group() if found else literal
+
+
+def _shortest(literals: Iterable[str]) -> list[str]:
     """Without those that have another of them inside: a text without this one is without them, too."""
+    different = dict.fromkeys(literals)
     return [
         literal
-        for literal in dict.fromkeys(literals)
-        if not any(other in literal for other in literals if other != literal)
+        for literal in different
+        if not any(other in literal for other in different if other != literal)
     ]
 
 

@@ -61,11 +61,17 @@ def tag(begin: str, content: Piece, end: str) -> Piece:
 
 
 def optional(content: Piece) -> Piece:
+    if content["type"] == "sequence" and len(content["elements"]) == 1:
+        content = content["elements"][0]
     return {"type": "optional", "content": content}
 
 
+def star(content: Piece) -> Piece:
+    return {"type": "star", "content": content}
+
+
 def repeated(content: Piece, separator: str, at_least_one: bool) -> Piece:
-    """Any number of them. (Not `star`: xgrammar refuses that where no text has to follow.)"""
+    """Any number of them."""
     return {
         "type": "tags_with_separator",
         "tags": [tag("", content, "")],
