@@ -66,10 +66,6 @@ def optional(content: Piece) -> Piece:
     return {"type": "optional", "content": content}
 
 
-def star(content: Piece) -> Piece:
-    return {"type": "star", "content": content}
-
-
 def repeated(content: Piece, separator: str, at_least_one: bool) -> Piece:
     """Any number of them."""
     return {
