@@ -23,12 +23,14 @@ import workers
 from workloads import ROOT
 
 PARTS = (
-    "start", "tools", "cache", "parsers", "correctness", "neighbours", "serve", "batch", "gateway",
+    "start", "tools", "grammars", "cache", "parsers", "correctness", "neighbours", "serve", "batch",
+    "gateway",
 )  # fmt: skip
 #: The engines whose environments a part needs.
 ENGINES = {
     "start": ("vllm",),
     "tools": (),
+    "grammars": ("vllm",),
     "cache": ("vllm", "sglang"),
     "parsers": ("vllm", "sglang"),
     "correctness": ("vllm", "sglang"),
@@ -86,7 +88,7 @@ def install(engine: str) -> None:
 
 def command(part: str, asked: argparse.Namespace) -> list[str]:
     away = part == "serve" and asked.base_url
-    inside = part in ("neighbours", "serve") and not away
+    inside = part in ("grammars", "neighbours", "serve") and not away
     python = str(workers.python_of("vllm")) if inside else sys.executable
     found = [python, str(ROOT / "benchmarks" / f"{part}.py")]
     found += ["--json", str(asked.report / f"{part}.json")]

@@ -13,7 +13,7 @@ from ..core.format import Format
 from ..core.layout import Layout, Place
 from ..core.literals import Literals
 from ..core.shape import NotExpressible, Piece
-from ..shapes.grammar import const, optional, sequence, tag
+from ..shapes.pieces import const, either, optional, sequence, tag, unit
 
 Function = dict[str, Any]
 
@@ -34,7 +34,8 @@ def forced(format: Format, functions: Sequence[Function], parallel: bool) -> Pie
     begin, end = (
         [const(text)] if text else [] for text in (layout.section_begin, layout.section_end)
     )
-    return sequence(*begin, _list(layout.separator, calls, parallel), *end)
+    # Not a call and `star` of more: what stands there twice takes xgrammar three times as long.
+    return sequence(*begin, _list(layout.separator, [_tag(_one_of(calls))], parallel), *end)
 
 
 def triggered(
@@ -52,13 +53,14 @@ def triggered(
         if arguments is None:
             return None
         calls.append(_call(format, function, arguments))
+    begun = _tag(_one_of(calls))
     if layout.section_begin:
-        inside = _list(layout.separator, calls, parallel)
-        calls = [tag(layout.section_begin, inside, layout.section_end)]
+        inside = _list(layout.separator, [begun], parallel)
+        begun = tag(layout.section_begin, inside, layout.section_end)
     return {
         "type": "triggered_tags",
         "triggers": [_marker(format)],
-        "tags": calls,
+        "tags": [begun],
         "stop_after_first": not parallel,
     }
 
@@ -95,45 +97,63 @@ def _list(separator: str, calls: list[Piece], parallel: bool) -> Piece:
     }
 
 
-def _call(format: Format, function: Function, arguments: Piece) -> Piece:
-    """A call as one tag: the text that it begins and ends with, and what is between them."""
+def _one_of(calls: list[list[Piece]]) -> Piece:
+    """One of the calls: what they begin and end with alike is there once, not once for each."""
+    begin = _same_beginning([_text(call[0]) for call in calls])
+    calls = [[_cut(call[0], len(begin), 0), *call[1:]] for call in calls]
+    end = _same_beginning([_text(call[-1])[::-1] for call in calls])[::-1]
+    calls = [[*call[:-1], _cut(call[-1], 0, len(end))] for call in calls]
+    inside = either(*(sequence(*map(unit, call)) for call in calls))
+    return sequence(const(begin), inside, const(end))
+
+
+def _tag(call: Piece) -> Piece:
+    """The same as a tag, with the text at its beginning and its end."""
+    between = list(call["elements"]) if call["type"] == "sequence" else [call]
+    begin = _text(between.pop(0)) if _text(between[0]) else ""
+    end = _text(between.pop()) if between and _text(between[-1]) else ""
+    return tag(begin, sequence(*map(unit, between)), end)
+
+
+def _cut(piece: Piece, begin: int, end: int) -> Piece:
+    """A piece without so many characters at its beginning and its end."""
+    text = _text(piece)
+    return const(text[begin : len(text) - end]) if begin or end else piece
+
+
+def _text(piece: Piece) -> str:
+    return str(piece["value"]) if piece["type"] == "const_string" else ""
+
+
+def _same_beginning(texts: list[str]) -> str:
+    least, most = min(texts), max(texts)
+    same = next((i for i, c in enumerate(least) if not most.startswith(c, i)), len(least))
+    return least[:same]
+
+
+def _call(format: Format, function: Function, arguments: Piece) -> list[Piece]:
+    """The pieces of a call."""
     layout = format.written
     name = format.shape.write_name(function["name"])
-    parts = _joined(
-        [
-            layout.call_begin + layout.recipient(name),
-            *_id(layout, "before_name"),
-            layout.name_begin + name + layout.name_end,
-            *_id(layout, "after_name"),
-            layout.arguments_begin,
-            arguments,
-            layout.arguments_end,
-            *_id(layout, "after_arguments"),
-            layout.call_end,
-        ]
+    whole = sequence(
+        const(layout.call_begin + layout.recipient(name)),
+        *_id(layout, "before_name"),
+        const(layout.name_begin + name + layout.name_end),
+        *_id(layout, "after_name"),
+        const(layout.arguments_begin),
+        arguments,
+        const(layout.arguments_end),
+        *_id(layout, "after_arguments"),
+        const(layout.call_end),
     )
-    inside = [const(part) if isinstance(part, str) else part for part in parts[1:-1]]
-    return tag(str(parts[0]), sequence(*inside), str(parts[-1]))
+    return list(whole["elements"]) if whole["type"] == "sequence" else [whole]
 
 
-def _id(layout: Layout, place: Place) -> list[str | Piece]:
+def _id(layout: Layout, place: Place) -> list[Piece]:
     """A call's id, where it stands at this place."""
     id = layout.id
     if id is None or id.place != place:
         return []
-    if id.first is not None:
-        return [id.begin, {"type": "regex", "pattern": _NUMBER}, id.end]
-    texts = [[const(text)] if text else [] for text in (id.begin, id.end)]
-    return [optional(sequence(*texts[0], {"type": "regex", "pattern": id.pattern}, *texts[1]))]
-
-
-def _joined(parts: list[str | Piece]) -> list[str | Piece]:
-    """The same with texts that follow one another as one. It begins and ends with a text."""
-    joined: list[str | Piece] = [""]
-    for part in parts:
-        last = joined[-1]
-        if isinstance(part, str) and isinstance(last, str):
-            joined[-1] = last + part
-        elif part:
-            joined.append(part)
-    return joined if isinstance(joined[-1], str) else [*joined, ""]
+    pattern = _NUMBER if id.first is not None else id.pattern
+    written = sequence(const(id.begin), {"type": "regex", "pattern": pattern}, const(id.end))
+    return [written if id.first is not None else optional(written)]

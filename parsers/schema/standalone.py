@@ -54,8 +54,10 @@ def in_json_names(schema: Mapping[str, Any], sorted_keys: bool = False) -> dict[
     while waiting:
         copy, part, by_name = waiting.pop()
         members = part.items() if isinstance(part, Mapping) else enumerate(part)
-        for key, value in sorted(members, key=_by_name) if by_name and sorted_keys else members:
-            in_schema = isinstance(part, Mapping) and not by_name
+        in_schema = isinstance(part, Mapping) and not by_name
+        # words of a schema say the same in any order: then they should be the same text, too
+        in_order = in_schema or (by_name and sorted_keys)
+        for key, value in sorted(members, key=_by_name) if in_order else members:
             if in_schema and key in _NOTES:
                 continue
             if in_schema and key == "type":

@@ -1,83 +1,29 @@
-"""A parameter's schema as an xgrammar format, in the three ways that wire formats write a value.
+"""A parameter's schema as an xgrammar format, in the ways that wire formats write a value beside JSON.
 
-`json`: as JSON. `text`: as it is, between tags, strings without quotes. `quoted`: JSON, but strings in
-the format's own quotes. The last two can't express every schema; `NotExpressible` says so, and the
-caller takes another road rather than a constraint that lets through what the schema forbids. What a
-schema says is read in `schema/`, once for parsers and grammars.
+`text`: as it is, between tags, strings without quotes. `words`: JSON, or as Python writes it. `quoted`:
+JSON, but strings in the format's own quotes. They can't express every schema; `NotExpressible` says so,
+and the caller takes another road rather than a constraint that lets through what the schema forbids.
+What a schema says is read in `schema/`, once for parsers and grammars.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core.format import Format
+from ..core.layout import Layout
 from ..core.shape import NotExpressible, Piece
 from ..schema.json_schema import SchemaReading, listed_values
 from ..schema.kinds import json_type
-from ..schema.standalone import definitions, finds_all, in_json_names, references
+from ..schema.standalone import definitions, finds_all, references
+from .json_grammar import ALTERNATIVES, COMBINED, NOTES, Schema, json_value, whole_json
+from .pieces import STRING, const, either, sequence
 from .values import dumps, write_value
 
-Schema = Mapping[str, Any]
-
-#: Few spaces or newlines between the parts of a JSON value are enough. A model that is held to a
-#: grammar may otherwise write spaces for ever. Not one: xgrammar makes a rule of its own of each place
-#: then, and takes twice to five times as long to compile them.
-_SPACE = {"max_whitespace_cnt": 2}
-
-#: What says nothing about a value.
-_NOTES = frozenset(
-    {"type", "title", "description", "default", "examples", "deprecated", "$comment", "nullable"}
-)
-#: Where no parameter is required, any may be the first, and each makes an alternative of all that
-#: follow: more of them than this would make a large grammar.
-MOST_OPTIONAL = 40
-
-#: Any string of JSON.
-_STRING = {
-    "type": "regex",
-    "pattern": r'"([^"\\\x00-\x1f]|\\(["\\/bfnrt]|u[0-9a-fA-F]{4}))*"',
-}
-
-_COMBINED = frozenset({"allOf", "not", "if", "then", "else", "dependentSchemas"})
-_ALTERNATIVES = ("anyOf", "oneOf")
-
-
-def const(text: str) -> Piece:
-    return {"type": "const_string", "value": text}
-
-
-def sequence(*elements: Piece) -> Piece:
-    return elements[0] if len(elements) == 1 else {"type": "sequence", "elements": list(elements)}
-
-
-def either(*elements: Piece) -> Piece:
-    return elements[0] if len(elements) == 1 else {"type": "or", "elements": list(elements)}
-
-
-def tag(begin: str, content: Piece, end: str) -> Piece:
-    return {"type": "tag", "begin": begin, "content": content, "end": end}
-
-
-def optional(content: Piece) -> Piece:
-    return {"type": "optional", "content": content}
-
-
-def json_value(schema: Schema, sorted_keys: bool = False) -> Piece:
-    """A value as JSON, its keys in the order of the schema's properties, or in alphabetical order."""
-    return {
-        "type": "json_schema",
-        "json_schema": in_json_names(schema, sorted_keys),
-        **_SPACE,
-    }
-
-
-def json_object(parameters: Schema | None, sorted_keys: bool = False) -> Piece:
-    """A whole set of arguments as JSON. Arguments are always an object."""
-    schema = dict(parameters or {})
-    if not {"$ref", *_ALTERNATIVES, *_COMBINED} & set(schema):
-        schema["type"] = "object"
-    return json_value(schema, sorted_keys)
+#: A special token, which may stand in the middle of a tag: `</｜DSML｜parameter>`.
+_SPECIAL = re.compile(r"<\|[^|<>]+\|>|[|｜][A-Z]+[|｜]")
 
 
 class Parameters:
@@ -87,7 +33,7 @@ class Parameters:
         root: Schema = parameters or {}
         self._reading = SchemaReading(root)
         for part in self._reading.parts():
-            if {*_ALTERNATIVES, "patternProperties", "minProperties", *_COMBINED} & set(part):
+            if {*ALTERNATIVES, "patternProperties", "minProperties", *COMBINED} & set(part):
                 raise NotExpressible("combined schemas")
             reference = part.get("$ref")
             if isinstance(reference, str) and self._reading.target(reference) is None:
@@ -106,36 +52,13 @@ class Parameters:
         if not isinstance(given, Mapping):
             return {}
         found = self._reading.resolved(given)
-        if found is None or (found is not given and set(given) - _NOTES - {"$ref"}):
+        if found is None or (found is not given and set(given) - NOTES - {"$ref"}):
             raise NotExpressible("a reference to nothing, or one with more beside it")
         if not any(references(found)):
             return dict(found)
         if not self._defined or not finds_all(found):
             raise NotExpressible("a reference to something else than a definition")
         return {**found, **self._definitions}
-
-
-def listed(parameters: Parameters, values: Mapping[str, Piece], separator: str = "") -> Piece:
-    """The required values and any of the optional ones, in the order of `values`."""
-    names = list(values)
-    if not separator:
-        pieces = [values[n] if n in parameters.required else optional(values[n]) for n in names]
-        return sequence(*pieces) if pieces else const("")
-
-    def later(name: str) -> Piece:
-        piece = sequence(const(separator), values[name])
-        return piece if name in parameters.required else optional(piece)
-
-    first = next((i for i, name in enumerate(names) if name in parameters.required), None)
-    if first is not None:
-        sooner = [optional(sequence(values[name], const(separator))) for name in names[:first]]
-        return sequence(*sooner, values[names[first]], *map(later, names[first + 1 :]))
-    if len(names) > MOST_OPTIONAL:
-        raise NotExpressible("many optional parameters")
-    starts = [
-        sequence(values[name], *map(later, names[place + 1 :])) for place, name in enumerate(names)
-    ]
-    return optional(either(*starts)) if starts else const("")
 
 
 def types_of(schema: Schema) -> frozenset[str]:
@@ -154,7 +77,7 @@ def values_of(schema: Schema) -> list[Any] | None:
 
 def is_combined(schema: Schema) -> bool:
     """Whether something has to fit several schemas at once, which only JSON's own grammar keeps."""
-    return any(_COMBINED & set(part) for part in SchemaReading(schema).parts())
+    return any(COMBINED & set(part) for part in SchemaReading(schema).parts())
 
 
 def is_plain(schema: Any) -> bool:
@@ -162,15 +85,15 @@ def is_plain(schema: Any) -> bool:
     waiting = [schema]
     while waiting:
         part = waiting.pop()
-        if not isinstance(part, Mapping) or set(part) - _NOTES - {*_ALTERNATIVES, "maxLength"}:
+        if not isinstance(part, Mapping) or set(part) - NOTES - {*ALTERNATIVES, "maxLength"}:
             return False
-        waiting += [member for word in _ALTERNATIVES for member in part.get(word) or ()]
+        waiting += [member for word in ALTERNATIVES for member in part.get(word) or ()]
     return True
 
 
 def nothing_but(schema: Schema, words: set[str]) -> None:
     """Raises where a schema says more than these words do."""
-    if set(schema) - _NOTES - words:
+    if set(schema) - NOTES - words:
         raise NotExpressible("a narrower schema")
 
 
@@ -219,17 +142,17 @@ def _its_string(schema: Schema) -> dict[str, Any]:
     return {"type": "string", "maxLength": min(known)} if known else {"type": "string"}
 
 
-def text_value(schema: Schema, excluded: Sequence[str], python_words: bool) -> Piece:
+def text_value(schema: Schema, excluded: Sequence[str], layout: Layout) -> Piece:
     """A value between tags. Strings may hold anything but `excluded`, the format's own literals."""
     if is_combined(schema):
         raise NotExpressible("combined schemas")
     values = values_of(schema)
     if values is not None:
-        spellings = [s for value in values for s in _text_spellings(value, python_words)]
+        spellings = [s for value in values for s in _text_spellings(value, layout)]
         return either(*map(const, dict.fromkeys(spellings)))
     types = types_of(schema)
     if types and "string" not in types:
-        return json_or_words(schema, python_words)
+        return json_or_words(schema, layout)
     if len(types) <= 1:
         return any_text(schema, excluded)
     if not is_plain(schema):
@@ -237,16 +160,18 @@ def text_value(schema: Schema, excluded: Sequence[str], python_words: bool) -> P
     return any_text(_its_string(schema), excluded)
 
 
-def _text_spellings(value: Any, python_words: bool) -> list[str]:
+def _text_spellings(value: Any, layout: Layout) -> list[str]:
     if isinstance(value, str):
         return [value]
-    return list(dict.fromkeys([write_value(value, python_words), dumps(value)]))
+    return list(
+        dict.fromkeys([write_value(value, layout.python_words, layout.compact), dumps(value)])
+    )
 
 
-def json_or_words(schema: Schema, python_words: bool) -> Piece:
+def json_or_words(schema: Schema, layout: Layout) -> Piece:
     """A value as JSON; with `python_words`, `True`, `False` and `None` are values, too."""
-    value = _json_in_text(schema)
-    if not python_words or is_combined(schema):
+    value = _json_in_text(schema, layout)
+    if not layout.python_words or is_combined(schema):
         return value
     reading = SchemaReading(schema)
     values = reading.values()
@@ -261,28 +186,44 @@ def json_or_words(schema: Schema, python_words: bool) -> Piece:
     return either(*(const(write_value(word, True)) for word in allowed), value)
 
 
-def _json_in_text(schema: Schema) -> Piece:
-    """A value as JSON where no JSON goes on behind it. xgrammar knows only `,`, `}`, `]` and `:` behind
-    the quote that ends a string, and would forbid the token `")`: strings are written out."""
-    reading = SchemaReading(schema)
-    types = reading.types()
-    bounded = any("maxLength" in part for part in reading.parts())
-    if bounded or not is_plain(schema) or (types and "string" not in types):
-        return json_value(schema)
-    return _STRING if types == {"string"} else either(_STRING, json_value(schema))
+def _json_in_text(schema: Schema, layout: Layout) -> Piece:
+    """A value as JSON where no JSON goes on behind it. In what is left to it, xgrammar knows only `,`,
+    `}`, `]` and `:` behind the quote that ends a string, and would forbid the token `")`: what may be
+    any value may be a string of our own, too."""
+    if not layout.after_arguments():
+        return whole_json(schema)  # xgrammar takes no list of pieces where no text has to follow
+    value = json_value(schema, compact=layout.compact)
+    return either(STRING, value) if not types_of(schema) and is_plain(schema) else value
 
 
 def any_text(schema: Schema, excluded: Sequence[str]) -> Piece:
     """A string. Of what a schema can ask of one, only the greatest length can be kept here."""
     if any(_overlaps_itself(literal) for literal in excluded):
         raise NotExpressible("a delimiter that the text's last characters can begin")
-    piece: Piece = {"type": "any_text", "excludes": list(excluded)}
+    piece: Piece = {"type": "any_text", "excludes": _shortest(map(_mark, excluded))}
     longest = schema.get("maxLength")
     if isinstance(longest, int):
         piece["max_chars"] = longest
-    if set(schema) - _NOTES - {"maxLength"}:
+    if set(schema) - NOTES - {"maxLength"}:
         raise NotExpressible("a string with a pattern or a least length")
     return piece
+
+
+def _mark(literal: str) -> str:
+    """The special token in a literal, or all of it. No text just mentions one, and there are fewer of
+    them: each literal, and each character of one, is a look through the whole vocabulary."""
+    found = _SPECIAL.search(literal)
+    return found.group() if found else literal
+
+
+def _shortest(literals: Iterable[str]) -> list[str]:
+    """Without those that have another of them inside: a text without this one is without them, too."""
+    different = dict.fromkeys(literals)
+    return [
+        literal
+        for literal in different
+        if not any(other in literal for other in different if other != literal)
+    ]
 
 
 def _overlaps_itself(literal: str) -> bool:
@@ -302,7 +243,7 @@ def quoted_value(schema: Schema, quote: str) -> Piece:
     if types == {"string"}:
         return sequence(const(quote), any_text(schema, [quote]), const(quote))
     if types and types <= {"number", "integer", "boolean", "null"}:
-        return json_value(schema)
+        return whole_json(schema)
     raise NotExpressible("nested values in a dialect of their own")
 
 

@@ -21,11 +21,11 @@ class JsonArguments:
         return dumps(arguments, layout.compact, layout.sorted_keys)
 
     def constrain(self, parameters: Any, format: Format) -> Piece:
-        from .grammar import json_object
+        from .json_grammar import json_object
 
-        return json_object(parameters, format.written.sorted_keys)
+        return json_object(parameters, format.written.sorted_keys, format.written.compact)
 
     def any_arguments(self, format: Format) -> Piece | None:
-        from .grammar import json_object
+        from .json_grammar import json_object
 
         return json_object(None)

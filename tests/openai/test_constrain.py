@@ -3,6 +3,7 @@ allows is tested where xgrammar is: with the engines.)"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -88,9 +89,9 @@ def test_keys_that_are_written_in_order_are_asked_for_in_order() -> None:
     hermes = get_format("hermes")
     ordered = replace(hermes, layout=replace(hermes.written, sorted_keys=True))
     asked = str(constrain(ordered, [tool("look", schema)], "required").tag)
-    assert asked.index("'at'") < asked.index("'to'") < asked.index("'a'") < asked.index("'z'")
+    assert asked.index('"at"') < asked.index('"to"') < asked.index('"a"') < asked.index('"z"')
     asked = str(constrain(hermes, [tool("look", schema)], "required").tag)
-    assert asked.index("'to'") < asked.index("'z'") < asked.index("'a'") < asked.index("'at'")
+    assert asked.index('"to"') < asked.index('"z"') < asked.index('"a"') < asked.index('"at"')
 
 
 def test_quotes_that_overlap_themselves_hold_no_free_text() -> None:
@@ -102,3 +103,69 @@ def test_quotes_that_overlap_themselves_hold_no_free_text() -> None:
     ]
     found = [constrain(spec, [LOOK], "required").format for spec in formats]
     assert found == [formats[0], "json"]
+
+
+# -- what is alike is there once, so that it is compiled once ---------------------------------------
+
+
+def pieces_of(piece: Any) -> list[dict[str, Any]]:
+    """All pieces of a grammar, wherever they are."""
+    inner = piece.values() if isinstance(piece, dict) else piece if isinstance(piece, list) else ()
+    found = [one for part in inner for one in pieces_of(part)]
+    return [piece, *found] if isinstance(piece, dict) and "type" in piece else found
+
+
+def test_what_all_calls_begin_and_end_with_stands_there_once() -> None:
+    many = [tool(f"look_{number}") for number in range(20)]
+    for choice, times in (("required", 1), ("auto", 2)):  # in auto it is the trigger, too
+        asked = json.dumps(constrain("hermes", many, choice).tag)
+        assert (asked.count("<tool_call>"), asked.count("</tool_call>")) == (times, 1)
+
+
+def test_equal_properties_are_equal_pieces_whatever_is_around_them() -> None:
+    """Required or not, first or not, described or not, with a schema's words in any order."""
+    page = {"type": "integer", "minimum": 1}
+    named = {"minimum": 1, "description": "Which page.", "type": "integer"}
+    schemas = [
+        {
+            "type": "object",
+            "properties": {"page": page, "q": {"type": "string"}},
+            "required": ["q"],
+        },
+        {
+            "type": "object",
+            "properties": {"q": {"type": "string"}, "page": named},
+            "required": ["q"],
+        },
+        {
+            "type": "object",
+            "properties": {"a": {"type": "null"}, "page": page},
+            "required": ["page"],
+        },
+    ]
+    many = [tool(f"look_{number}", schema) for number, schema in enumerate(schemas)]
+    tag = constrain("hermes", many, "required", parallel=False).tag
+    pages = [
+        json.dumps(piece)
+        for piece in pieces_of(tag)
+        if piece["type"] == "sequence" and piece["elements"][0].get("value") == '"page": '
+    ]
+    assert (len(pages), len(set(pages))) == (3, 1)
+
+
+def test_one_special_token_stands_for_all_literals_that_have_it_inside() -> None:
+    for name, marks in (("deepseek_v3_2", 2), ("kimi_k3", 2), ("gigachat35", 2)):
+        tag = constrain(name, [LOOK], "required").tag
+        excluded = [piece["excludes"] for piece in pieces_of(tag) if "excludes" in piece]
+        assert [len(literals) for literals in excluded] == [marks] * len(excluded) != []
+
+
+def test_schemas_that_refer_to_themselves_are_left_to_xgrammar() -> None:
+    """They would have no end; and many optional parts in one another would be very many pieces."""
+    tree = {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#"}}}}
+    wide: Any = {"type": "string"}
+    for _ in range(3):
+        wide = {"type": "object", "properties": {f"p{number}": wide for number in range(9)}}
+    for schema in (tree, wide):
+        tag = constrain("hermes", [tool("look", schema)], "required").tag
+        assert [p["type"] for p in pieces_of(tag) if "json_schema" in p] == ["json_schema"]

@@ -6,7 +6,8 @@ from typing import Any
 
 from ...core.layout import Layout
 from ...core.shape import Piece
-from ..grammar import Parameters, const, listed, quoted_value, sequence
+from ..grammar import Parameters, quoted_value
+from ..pieces import const, listed, sequence
 
 
 def constrain(parameters: Any, quote: str, layout: Layout) -> Piece:
@@ -15,4 +16,4 @@ def constrain(parameters: Any, quote: str, layout: Layout) -> Piece:
     values = {
         name: sequence(const(f"{name}:"), quoted_value(found.schema(name), quote)) for name in names
     }
-    return sequence(const("{"), listed(found, values, ","), const("}"))
+    return sequence(const("{"), listed(found.required, values, ","), const("}"))

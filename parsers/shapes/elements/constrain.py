@@ -9,17 +9,15 @@ from ...core.format import Format
 from ...core.shape import NotExpressible, Piece
 from ..grammar import (
     Parameters,
-    Schema,
-    either,
     is_combined,
-    listed,
     nothing_but,
     split_by_string,
-    tag,
     text_value,
     types_of,
     values_of,
 )
+from ..json_grammar import Schema
+from ..pieces import const, either, listed, repeated, sequence, unit
 
 if TYPE_CHECKING:
     from . import Elements
@@ -37,6 +35,7 @@ class _Grammar:
 
     def __init__(self, shape: Elements, format: Format) -> None:
         self.shape = shape
+        self.layout = format.written
         self.left = MOST_ELEMENTS
         around = [s for wrapper in format.wrappers for s in wrapper.open + wrapper.close]
         own = [shape.marker] if shape.marker else [*shape.heads, *shape.closers, *_own_tags(shape)]
@@ -44,7 +43,7 @@ class _Grammar:
 
     def members(self, parameters: Schema | None) -> Piece:
         found = Parameters(parameters)
-        return listed(found, {n: self.element(n, found.schema(n)) for n in found.names})
+        return listed(found.required, {n: self.element(n, found.schema(n)) for n in found.names})
 
     def element(self, name: str | None, schema: Schema) -> Piece:
         self.left -= 1
@@ -63,7 +62,7 @@ class _Grammar:
         elif any(isinstance(value, (list, dict)) for value in values_of(schema) or ()):
             raise NotExpressible("objects or lists with given values")
         if self.shape.types is None:
-            return self._tag(name, "", text_value(schema, self.excluded, False))
+            return self._tag(name, "", text_value(schema, self.excluded, self.layout))
         return either(
             *(
                 self._tag(name, "text" if is_string else "json", self._text(part))
@@ -72,12 +71,13 @@ class _Grammar:
         )
 
     def _text(self, schema: Schema) -> Piece:
-        return text_value(schema, self.excluded, False)
+        return text_value(schema, self.excluded, self.layout)
 
     def _tag(self, name: str | None, holds: str, inside: Piece) -> Piece:
         shape = self.shape
         word = getattr(shape.types, holds) if shape.types else ""
-        return tag(shape.opening(name, word), inside, shape.closing(name))
+        begin, end = const(shape.opening(name, word)), const(shape.closing(name))
+        return unit(sequence(begin, inside, end))
 
     def _object(self, schema: Schema) -> Piece:
         nothing_but(
@@ -92,13 +92,7 @@ class _Grammar:
         if not isinstance(schema.get("items"), Mapping):
             raise NotExpressible("a list of anything")
         item = Parameters({"properties": {"item": schema["items"]}, **_definitions(schema)})
-        return {
-            "type": "tags_with_separator",
-            "tags": [self.element(None, item.schema("item"))],
-            "separator": "",
-            "at_least_one": False,
-            "stop_after_first": False,
-        }
+        return repeated(self.element(None, item.schema("item")), "", at_least_one=False)
 
 
 def _definitions(schema: Schema) -> dict[str, Any]:

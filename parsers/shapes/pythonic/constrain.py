@@ -6,7 +6,9 @@ from typing import Any
 
 from ...core.layout import Layout
 from ...core.shape import Piece
-from ..grammar import Parameters, const, json_object, json_or_words, listed, sequence
+from ..grammar import Parameters, json_or_words
+from ..json_grammar import json_object
+from ..pieces import const, listed, sequence
 from .write import odd_names
 
 
@@ -16,7 +18,7 @@ def constrain(parameters: Any, layout: Layout) -> Piece:
     if odd_names(found.names):
         return json_object(parameters)
     values = {
-        name: sequence(const(f"{name}="), json_or_words(found.schema(name), layout.python_words))
+        name: sequence(const(f"{name}="), json_or_words(found.schema(name), layout))
         for name in found.names
     }
-    return listed(found, values, ", ")
+    return listed(found.required, values, ", ")

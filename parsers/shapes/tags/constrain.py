@@ -9,16 +9,9 @@ from ...core.format import Format
 from ...core.layout import TypeMark
 from ...core.literals import before_gap
 from ...core.shape import Piece
-from ..grammar import (
-    Parameters,
-    Schema,
-    either,
-    listed,
-    split_by_string,
-    split_by_type,
-    tag,
-    text_value,
-)
+from ..grammar import Parameters, split_by_string, split_by_type, text_value
+from ..json_grammar import Schema
+from ..pieces import const, either, listed, sequence
 from .write import parameter_begin
 
 if TYPE_CHECKING:
@@ -29,7 +22,7 @@ def constrain(parameters: Any, format: Format) -> Piece:
     found = Parameters(parameters)
     names = sorted(found.names) if format.written.sorted_keys else found.names
     values = {name: _parameter(found.schema(name), name, format) for name in names}
-    return listed(found, values, format.written.parameter_separator)
+    return listed(found.required, values, format.written.parameter_separator)
 
 
 def _parameter(schema: Schema, name: str, format: Format) -> Piece:
@@ -46,10 +39,10 @@ def _parameter(schema: Schema, name: str, format: Format) -> Piece:
         ]
     return either(
         *(
-            tag(
-                parameter_begin(shape.parameter.written(name), word, layout),
-                text_value(part, excluded, layout.python_words),
-                layout.value_end,
+            sequence(
+                const(parameter_begin(shape.parameter.written(name), word, layout)),
+                text_value(part, excluded, layout),
+                const(layout.value_end),
             )
             for word, part in kinds
         )
