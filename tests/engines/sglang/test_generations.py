@@ -87,11 +87,15 @@ def test_forced_calls_come_here_and_there_is_no_tag_of_the_old_kind() -> None:
 
 def test_a_model_that_is_held_to_json_cannot_write_spaces_for_ever() -> None:
     """Before xgrammar 0.2.2, a schema in a tag can't say how many."""
-    detector = make_parser("toolwire_json", [NARROW]).detector
-    tag = detector.get_structural_tag(tools=[Tool.model_validate(NARROW)], tool_choice="required")
+    properties = {"a": {"type": "integer"}}
+    left_to_xgrammar = {"type": "object", "properties": properties, "minProperties": 1}
+    free = tool("free", data=left_to_xgrammar)
+    detector = make_parser("toolwire_json", [free]).detector
+    tag = detector.get_structural_tag(tools=[Tool.model_validate(free)], tool_choice="required")
     compiled = make_compiler().compile_structural_tag(tag)
     for spaces, fits in ((0, True), (2, True), (3, False)):
-        text = FORCED.replace('"code"', " " * spaces + '"code"')
+        data = "{" + " " * spaces + '"a": 1}'
+        text = written("json", "free").replace('"city": "Oslo"', f'"data": {data}')
         matcher = xgrammar.GrammarMatcher(compiled)
         assert matcher.accept_string(text) is fits
 
