@@ -123,6 +123,7 @@ class Measuring:
             several.append(self.command("few", self.cores))
         found["one"] = max(one, key=lambda run: run["rate"])
         found["few"] = max(several, key=lambda run: run["rate"])
+        found["many_one"] = self.command("many", 1)  # to start takes as long as a third of few rows
         found["many"] = self.command("many", self.cores)
         found["loops"] = {engine: self.loop(engine) for engine in ENGINES}
         return found
@@ -134,12 +135,13 @@ def run_row(rows: int, processes: int, run: dict[str, Any]) -> list[part.Cell]:
 
 
 def as_part(found: dict[str, Any], started: str, seconds: float) -> part.Part:
-    one, many, cores = found["one"]["rate"], found["many"]["rate"], found["cores"]
+    one, many, cores = found["many_one"]["rate"], found["many"]["rate"], found["cores"]
     share = many / (one * cores)
     few_memory, many_memory = found["few"]["megabytes"], found["many"]["megabytes"]
     runs = [
         run_row(found["sizes"]["few"], 1, found["one"]),
         run_row(found["sizes"]["few"], cores, found["few"]),
+        run_row(found["sizes"]["many"], 1, found["many_one"]),
         run_row(found["sizes"]["many"], cores, found["many"]),
     ]
     loops: list[list[part.Cell]] = [

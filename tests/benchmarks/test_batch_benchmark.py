@@ -29,6 +29,7 @@ def figures(many: float, megabytes: float = 210.0) -> dict[str, Any]:
         "cores": 4,
         "sizes": {"few": 10_000, "many": 1_000_000},
         "one": run,
+        "many_one": run,
         "few": {"rate": 3000.0, "megabytes": 200.0, **cpu},
         "many": {"rate": many, "megabytes": megabytes, **cpu},
         "loops": {"vllm": loop, "sglang": None},
@@ -38,7 +39,7 @@ def figures(many: float, megabytes: float = 210.0) -> dict[str, Any]:
 @pytest.mark.parametrize(("many", "wrong"), [(3600.0, 1), (3000.0, 2)])
 def test_the_part(many: float, wrong: int) -> None:
     found = batch.as_part(figures(many), part.now(), 1.0)
-    assert found.tables[0].rows[2] == ["1,000,000", 4, round(many), 22.0, 1.6, 210]
+    assert found.tables[0].rows[3] == ["1,000,000", 4, round(many), 22.0, 1.6, 210]
     assert found.tables[1].rows == [["vllm", 100, 900, "9 of 10"]]
     assert len(found.wrong) == wrong
     assert found.wrong[0] == "sglang is not here."
