@@ -41,6 +41,7 @@ LLAMA4_PYTHONIC = replace(
     layout=replace(
         PYTHONIC.written, section_begin="<|python_start|>[", section_end="]<|python_end|>"
     ),
+    end_of_turn=(*COMMON_ENDS, "<|eom|>"),
 )
 
 LFM2 = replace(
