@@ -68,8 +68,9 @@ def test_nor_do_thoughts(format: str) -> None:
         return openers(style)[0] + mention * lines + closers(style)[0] + LINE * lines
 
     spec = get_format(format)
-    work(format, text(1), reasoning=True)
-    short, long = (work(format, text(lines), reasoning=True) for lines in (4, 12))
+    work(format, text(2), reasoning=True)
+    # So many lines are cut at every place; a few are not, and may hold less.
+    short, long = (work(format, text(lines), reasoning=True) for lines in (8, 20))
     assert long.steps <= short.steps
     assert long.held <= short.held + A_NUMBER
     assert (short.waits, long.waits) == (0, 0)

@@ -28,12 +28,14 @@ redis = pytest.fixture(scope="module")(running_redis)
 #: A process of an engine, which reads one message, and ends.
 ENGINE = """
 import sys
-from toolwire import Parser
+from toolwire import get_format
+from toolwire.core.parser import EventParser
 from toolwire.engines.capture import Record
 from toolwire.openai.repair import Repair
 from toolwire.openai.request import read_parts
 
-record, parser = Record("hermes", read_parts(None, None), Repair((), None)), Parser("hermes")
+parser = EventParser(get_format("hermes"), None)
+record = Record("hermes", read_parts(None, None), Repair((), None), parser)
 record.came(sys.argv[1])
 record.see([*parser.feed(sys.argv[1]), *parser.finish()])
 record.done()
