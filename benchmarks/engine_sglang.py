@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -56,6 +57,7 @@ class UncheckedFloor(_Floor):
         return sglang_adapter.RESULTS.result("", [sglang_adapter.RESULTS.item(0, None, new_text)])
 
 
+@cache  # a name is registered once in a process
 def uncounted() -> Any:
     """toolwire's detector of hermes as it would be if nobody counted anything: calls are held against no
     layout, and nobody hears of them."""

@@ -68,6 +68,7 @@ class UncheckedFloor(_Floor):
         return self.make.message(None, [self.make.piece(0, arguments[2])])
 
 
+@cache  # a name is registered once in a process
 def uncounted() -> Any:
     """toolwire's parser of hermes as it would be if nobody counted anything: calls are held against no
     layout, and nobody hears of them."""
