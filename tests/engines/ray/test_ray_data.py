@@ -106,8 +106,7 @@ def test_the_command(cluster: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("said", [False, True], ids=["found", "RAY_ADDRESS"])
 def test_auto_is_the_cluster_that_runs(said: bool, cluster: str, tmp_path: Path) -> None:
     """On this machine, or the one that Ray's own variable names. None is started for it."""
-    if not said and set(find_gcs_addresses()) != {cluster}:
-        pytest.skip("another cluster runs on this machine")
+    others = set(find_gcs_addresses()) - {cluster}
     write_files(tmp_path / "in", "jsonl")
     before = len(cluster_jobs())
     environment = {k: v for k, v in os.environ.items() if k != "RAY_ADDRESS"}
@@ -121,7 +120,8 @@ def test_auto_is_the_cluster_that_runs(said: bool, cluster: str, tmp_path: Path)
     )
     assert done.returncode == 0, done.stderr
     is_right(read_files(tmp_path / "out"))
-    assert len(cluster_jobs()) == before + 1, "it was not done on this cluster"
+    if said or not others:  # else it may have been done on one that is not ours
+        assert len(cluster_jobs()) == before + 1, "it was not done on this cluster"
 
 
 def cluster_jobs() -> list[Any]:
