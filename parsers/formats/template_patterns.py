@@ -25,7 +25,12 @@ except ImportError:  # before Python 3.11
     import sre_constants as _ops
     import sre_parse as _parser
 
-_REPEATS = (_ops.MAX_REPEAT, _ops.MIN_REPEAT, getattr(_ops, "POSSESSIVE_REPEAT", None))
+#: Python 3.10 knows no possessive repeats. None would be taken for one: it begins a branch's data.
+_REPEATS = tuple(
+    getattr(_ops, name)
+    for name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+    if hasattr(_ops, name)
+)
 #: More spellings of one delimiter than this are no spellings.
 _MOST_SPELLINGS = 32
 _LONGEST_PATTERN = 2000
