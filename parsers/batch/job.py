@@ -68,7 +68,7 @@ class Job:
         first = next(pieces, None)
         if first is None:
             return
-        read = (read_row(line)[0] for line in first.rows.splitlines())
+        read = (read_row(line)[0] for line in first.read().splitlines())
         rows = [row for row in read if row is not None]
         if rows:
             self.parse.refuse_taken(list(rows[0]))

@@ -6,6 +6,7 @@ A place in JSON lines is a number of bytes (before compression), in Parquet a nu
 from __future__ import annotations
 
 import glob
+import os
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from typing import Any, BinaryIO
 from ..errors import ToolwireError
 from .compression import COMPRESSIONS, compression_of, decompressed, zstd
 from .tables import arrow
-from .work import Piece
+from .work import Piece, Stretch
 
 STDIN = "-"
 PARQUET = (".parquet", ".pq")
@@ -89,13 +90,26 @@ class Source:
             raise ToolwireError(f"{self.name} can't be read to its end: {error}") from error
 
     def _lines(self, start: int, compression: str) -> Iterator[Piece]:
+        if self.name != STDIN and not compression_of(self.name) and Path(self.name).is_file():
+            yield from self._stretches(start, compression)
+            return
         with sys.stdin.buffer if self.name == STDIN else Path(self.name).open("rb") as file:
             lines = decompressed(file, compression_of(self.name))
             place = start
-            _skip(lines, start, seek=lines is file and self.name != STDIN)
+            _skip(lines, start)
             for text in whole_lines(lines):
                 place += len(text)
                 yield Piece(text, place, compression)
+
+    def _stretches(self, place: int, compression: str) -> Iterator[Piece]:
+        """Of a file in which one can look anywhere, only the ends of lines are looked for."""
+        with Path(self.name).open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            while place < size:
+                file.seek(min(place + _PIECE_BYTES, size))
+                file.readline()
+                begin, place = place, file.tell()
+                yield Piece(Stretch(self.name, begin, place - begin), place, compression)
 
     def _batches(self, start: int) -> Iterator[Piece]:
         table = self._table()
@@ -127,11 +141,8 @@ def whole_lines(file: BinaryIO) -> Iterator[bytes]:
         yield text + file.readline()
 
 
-def _skip(file: BinaryIO, size: int, *, seek: bool) -> None:
+def _skip(file: BinaryIO, size: int) -> None:
     """The file, behind so many bytes."""
-    if seek and size:
-        file.seek(size)
-        return
     while size and (skipped := len(file.read(min(size, _SKIP)))):
         size -= skipped
 

@@ -3,8 +3,8 @@
     read ──pieces──▶ workers, one for each core ──results──▶ written, in the order of the pieces
 
 Only so many pieces are under way that every worker has one and a next one: memory does not grow with the
-file, and a slow disk slows the reading down. A piece holds raw bytes or an Arrow batch, so the process
-that reads and writes has next to nothing to do with what is in the rows.
+file, and a slow disk slows the reading down. A piece says where its lines stand, or holds raw bytes, or
+an Arrow batch: the process that reads and writes has next to nothing to do with what is in the rows.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 from ..errors import ToolwireError
@@ -30,14 +31,36 @@ _TOLD = 10
 
 
 @dataclass(frozen=True, slots=True)
+class Stretch:
+    """Whole lines of a file, by where they stand. Who works on them reads them: a worker that was handed
+    the bytes would wait for the process that reads and writes, which has to share the cores."""
+
+    name: str
+    begin: int
+    size: int
+
+    def read(self) -> bytes:
+        try:
+            with Path(self.name).open("rb") as file:
+                file.seek(self.begin)
+                return file.read(self.size)
+        except OSError as error:
+            raise ToolwireError(f"{self.name} can't be read: {error.strerror or error}") from error
+
+
+@dataclass(frozen=True, slots=True)
 class Piece:
-    """Some rows: whole JSON lines as bytes, or an Arrow record batch. `end` is where in the source they
-    end: the bytes, or the rows, before that place."""
+    """Some rows: whole JSON lines (a `Stretch`, or bytes), or an Arrow record batch. `end` is where in
+    the source they end: the bytes, or the rows, before that place."""
 
     rows: Any
     end: int
     compression: str = ""
     """How what is made of lines is compressed."""
+
+    def read(self) -> Any:
+        """The rows themselves."""
+        return self.rows.read() if isinstance(self.rows, Stretch) else self.rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +83,12 @@ class Result:
 
 def do(parse: ParseCalls, piece: Piece) -> Result:
     written: Any
-    if isinstance(piece.rows, bytes):
-        written, outcomes = parse_lines(parse, piece.rows)
+    rows = piece.read()
+    if isinstance(rows, bytes):
+        written, outcomes = parse_lines(parse, rows)
         written = compress(written, piece.compression)
     else:
-        written, outcomes = add_outcomes(parse, piece.rows)
+        written, outcomes = add_outcomes(parse, rows)
     bad = (
         BadRow(place, outcome.problems[0].sentence)
         for place, outcome in enumerate(outcomes)

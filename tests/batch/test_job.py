@@ -249,6 +249,30 @@ def test_a_file_that_cannot_be_read(
     assert not (tmp_path / f"out_{name}").exists()
 
 
+def test_pieces_are_whole_lines_wherever_the_lines_are_read(tmp_path: Path) -> None:
+    """A worker reads those of a plain file itself; others come as they are."""
+    plain, packed = tmp_path / "rows.jsonl", tmp_path / "rows.jsonl.gz"
+    plain.write_bytes(lines(ROWS) + b'{"id": "no end"}')
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    found = [
+        [(piece.end, piece.read()) for piece in Source(str(path)).pieces(start, "")]
+        for path in (plain, packed)
+        for start in (0, len(lines(ROWS[:100])))
+    ]
+    assert found[:2] == found[2:]
+    assert len(found[0]) > 3
+    assert b"".join(rows for _, rows in found[0]) == plain.read_bytes()
+
+
+def test_a_file_that_is_gone_before_its_lines_are_read_is_a_sentence(tmp_path: Path) -> None:
+    source = tmp_path / "rows.jsonl"
+    source.write_bytes(lines(ROWS))
+    pieces = list(Source(str(source)).pieces(0, ""))
+    source.unlink()
+    with pytest.raises(ToolwireError, match="can't be read: No such file"):
+        pieces[-1].read()
+
+
 def test_a_first_row_without_text_is_just_a_bad_row(tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_bytes(b'no row\n{"other": 1}\n{"text": "x"}\n')
