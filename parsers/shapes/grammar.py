@@ -22,8 +22,10 @@ from .json_grammar import ALTERNATIVES, COMBINED, NOTES, Schema, json_value, who
 from .pieces import STRING, const, either, sequence
 from .values import dumps, write_value
 
-#: A special token, which may stand in the middle of a tag: `</｜DSML｜parameter>`.
-_SPECIAL = re.compile(r"<\|[^|<>]+\|>|[|｜][A-Z]+[|｜]")
+#: What tells a delimiter from other text before it ends: the first word of a special token, which may
+#: stand in the middle of a tag (`</｜DSML｜parameter>`); a namespace of the format's own
+#: (`</atem:parameter>`); or the word of a tag that has more behind it (`<parameter name=`).
+_MARK = re.compile(r"<[|｜][^|｜_▁:<>]+[|｜_▁:]|[A-Z]+[|｜]|^</?[a-z][\w.-]*[:|]|^[^\s]+\s")
 
 
 class Parameters:
@@ -210,9 +212,10 @@ def any_text(schema: Schema, excluded: Sequence[str]) -> Piece:
 
 
 def _mark(literal: str) -> str:
-    """The special token in a literal, or all of it. No text just mentions one, and there are fewer of
-    them: each literal, and each character of one, is a look through the whole vocabulary."""
-    found = _SPECIAL.search(literal)
+    """What a literal is known by, or all of it. A text can do without these few characters, and each one
+    that has to be looked for is a look through the whole vocabulary; a space is many, for half of all
+    tokens begin with one."""
+    found = _MARK.search(literal)
     return found.group() if found else literal
 
 

@@ -16,12 +16,13 @@ MOST_OPTIONAL = 40
 
 #: Any string of JSON. xgrammar's own takes half as long again to compile, and forbids `")`. What stands
 #: behind `(=` is not part of the string: it says what may follow, so that most tokens that go on
-#: beyond its end are ruled out once, and not whenever one is chosen.
+#: beyond its end are ruled out once, and not whenever one is chosen. An escape goes on with the rest
+#: itself, and so knows what may follow, too.
 STRING = {
     "type": "grammar",
     "grammar": r"""root ::= "\"" rest
-rest ::= ("\"" | [^"\\\x00-\x1f] rest | "\\" escape rest) (=[,:}\])])
-escape ::= (["\\/bfnrt] | "u" [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F]) (=[^\x00-\x1f])
+rest ::= ("\"" | [^"\\\x00-\x1f] rest | "\\" escape) (=[,:}\])])
+escape ::= (["\\/bfnrt] rest | "u" [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] rest) (=[,:}\])])
 """,
 }
 

@@ -37,8 +37,8 @@ class _Grammar:
         self.shape = shape
         self.layout = format.written
         self.left = MOST_ELEMENTS
-        around = [s for wrapper in format.wrappers for s in wrapper.open + wrapper.close]
-        own = [shape.marker] if shape.marker else [*shape.heads, *shape.closers, *_own_tags(shape)]
+        around = [literal for wrapper in format.wrappers for literal in wrapper.close]
+        own = [shape.marker] if shape.marker else [*shape.closers, *_own_tags(shape)]
         self.excluded = list(dict.fromkeys([*(s for s in around if shape.marker not in s), *own]))
 
     def members(self, parameters: Schema | None) -> Piece:

@@ -65,9 +65,9 @@ def _words(mark: TypeMark, is_string: bool, schema: Schema) -> Iterable[tuple[st
 
 
 def _literals(format: Format) -> list[str]:
-    """What a string between tags can't have in it."""
+    """What a string between tags can't have in it: whatever may end it. Where no closer can stand, the
+    opener of a call is text."""
     shape: Tags = format.shape  # type: ignore[assignment]
-    around = [s for wrapper in format.wrappers for s in wrapper.open + wrapper.close]
-    parameter = (*shape.parameter.begin, *shape.parameter_close)
-    literals = [*around, *shape.heads, *shape.close, *parameter]
+    around = [literal for wrapper in format.wrappers for literal in wrapper.close]
+    literals = [*around, *shape.close, *shape.parameter.begin, *shape.parameter_close]
     return list(dict.fromkeys(map(before_gap, literals)))
