@@ -22,10 +22,12 @@ from .json_grammar import ALTERNATIVES, COMBINED, NOTES, Schema, json_value, who
 from .pieces import STRING, const, either, sequence
 from .values import dumps, write_value
 
-#: What tells a delimiter from other text before it ends: the first word of a special token, which may
+#: What tells a delimiter from other text before it ends: the first letters of a special token, which may
 #: stand in the middle of a tag (`</｜DSML｜parameter>`); a namespace of the format's own
 #: (`</atem:parameter>`); or the word of a tag that has more behind it (`<parameter name=`).
-_MARK = re.compile(r"<[|｜][^|｜_▁:<>]+[|｜_▁:]|[A-Z]+[|｜]|^</?[a-z][\w.-]*[:|]|^[^\s]+\s")
+_MARK = re.compile(
+    r"<[|｜](?![A-Z])(?:[^|｜<>]{4}|[^|｜<>]{1,3}[|｜])|[A-Z]+[|｜]|^</?[a-z][\w.-]*[:|]|^[^\s]+\s"
+)
 
 
 class Parameters:

@@ -69,5 +69,7 @@ def _literals(format: Format) -> list[str]:
     opener of a call is text."""
     shape: Tags = format.shape  # type: ignore[assignment]
     around = [literal for wrapper in format.wrappers for literal in wrapper.close]
+    if format.channels is not None:
+        around += [*format.channels.tokens, *format.channels.body, *format.channels.end]
     literals = [*around, *shape.close, *shape.parameter.begin, *shape.parameter_close]
     return list(dict.fromkeys(map(before_gap, literals)))
