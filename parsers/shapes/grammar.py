@@ -26,7 +26,7 @@ from .values import dumps, write_value
 #: stand in the middle of a tag (`</｜DSML｜parameter>`); a namespace of the format's own
 #: (`</atem:parameter>`); or the word of a tag that has more behind it (`<parameter name=`).
 _MARK = re.compile(
-    r"<[|｜](?![A-Z])(?:[^|｜<>]{4}|[^|｜<>]{1,3}[|｜])|[A-Z]+[|｜]|^</?[a-z][\w.-]*[:|]|^[^\s]+\s"
+    r"<[|｜](?![A-Z])(?:[^|｜<>]{4}|[^|｜<>]{1,3}[|｜])|[|｜][A-Z]+[|｜]|^</?[a-z][\w.-]*[:|]|^[^\s]+\s"
 )
 
 
@@ -218,7 +218,7 @@ def _mark(literal: str) -> str:
     that has to be looked for is a look through the whole vocabulary; a space is many, for half of all
     tokens begin with one."""
     found = _MARK.search(literal)
-    return found.group() if found else literal
+    return found.group().lstrip("|｜") if found else literal
 
 
 def _shortest(literals: Iterable[str]) -> list[str]:
