@@ -22,12 +22,11 @@ from .json_grammar import ALTERNATIVES, COMBINED, NOTES, Schema, json_value, who
 from .pieces import STRING, const, either, sequence
 from .values import dumps, write_value
 
-#: What tells a delimiter from other text before it ends: the first letters of a special token, which may
-#: stand in the middle of a tag (`</｜DSML｜parameter>`); a namespace of the format's own
-#: (`</atem:parameter>`); or the word of a tag that has more behind it (`<parameter name=`).
-_MARK = re.compile(
-    r"<[|｜](?![A-Z])(?:[^|｜<>]{4}|[^|｜<>]{1,3}[|｜])|[|｜][A-Z]+[|｜]|^</?[a-z][\w.-]*[:|]|^[^\s]+\s"
-)
+#: The first letters of a special token, which may stand in the middle of a tag: `</｜DSML｜parameter>`.
+_SPECIAL = re.compile(r"<[|｜](?![A-Z])(?:[^|｜<>]{4}|[^|｜<>]{1,3}[|｜])|[|｜][A-Z]+[|｜]")
+#: A namespace of the format's own (`</atem:parameter>`), or the word of a tag that has more behind it
+#: (`<parameter name=`).
+_WORD = re.compile(r"</?[a-z][\w.-]*[:|]|\S+\s")
 
 
 class Parameters:
@@ -217,7 +216,7 @@ def _mark(literal: str) -> str:
     """What a literal is known by, or all of it. A text can do without these few characters, and each one
     that has to be looked for is a look through the whole vocabulary; a space is many, for half of all
     tokens begin with one."""
-    found = _MARK.search(literal)
+    found = _SPECIAL.search(literal) or _WORD.match(literal)
     return found.group().lstrip("|｜") if found else literal
 
 
