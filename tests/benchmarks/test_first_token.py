@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,11 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 @pytest.fixture
-def first(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def first(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     found = importlib.import_module("serve_first")
     monkeypatch.setattr(found, "cut", lambda tokenizer, text: [(text, [text])])
-    yield found
+    return found
 
 
 def declare(count: int, number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
