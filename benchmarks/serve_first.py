@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ MANY = 100
 TOLERANCE, LEAST = 1.1, 2.0
 
 Tools = list[dict[str, Any]]
+#: A text, cut where a token has to end.
+Pieces = tuple[str, ...]
 Declare = Callable[[int, int], tuple[Tools, dict[str, Any]]]
 
 
@@ -109,17 +112,21 @@ def mcp_tools(count: int, number: int) -> tuple[Tools, dict[str, Any]]:
     return declared, {"name": function["name"], "arguments": arguments(function["parameters"])}
 
 
-def ways_to_write(call: dict[str, Any], declared: Tools) -> Iterator[str]:
-    """In the format's own way, and in others that a grammar may ask for: the last is for any format."""
+def ways_to_write(call: dict[str, Any], declared: Tools) -> Iterator[Pieces]:
+    """In the format's own way, and in others that a grammar may ask for: with tags of several tokens, for
+    a grammar that knows no special ones, and at last as JSON, which is for any format."""
     plain = toolwire.write(FORMAT, [call], declared)
-    listed = json.dumps([{"name": call["name"], "parameters": call["arguments"]}])
-    yield from (plain, f"\n{plain}", f"\n\n{plain}", plain.replace("\n", ""), listed)
+    for text in (plain, f"\n{plain}", f"\n\n{plain}", plain.replace("\n", "")):
+        yield (text,)
+        yield tuple(re.split(r"(?<=<)(?=/?tool_call>)", text))
+    yield (json.dumps([{"name": call["name"], "parameters": call["arguments"]}]),)
 
 
-def asked(tokenizer: Any, who: Who, choice: str, declared: Tools, text: str) -> dict[str, Any]:
+def asked(tokenizer: Any, who: Who, choice: str, declared: Tools, text: Pieces) -> dict[str, Any]:
     strict = {"strict": True} if choice == "strict" else {}
     given = [{**tool, "function": tool["function"] | strict} for tool in declared]
-    body = request(who.parser, cut(tokenizer, text), tools=given)
+    steps = [step for piece in text for step in cut(tokenizer, piece)]
+    body = request(who.parser, steps, tools=given)
     return body | {"tool_choice": "required" if choice == "required" else "auto"}
 
 
@@ -130,7 +137,7 @@ class Measuring:
         self._declare = declare
         self._number = 0
 
-    async def _ask(self, who: Who, choice: str, declared: Tools, text: str) -> Answer:
+    async def _ask(self, who: Who, choice: str, declared: Tools, text: Pieces) -> Answer:
         return await self._client.ask(asked(self._tokenizer, who, choice, declared, text))
 
     def _new(self, count: int) -> tuple[Tools, dict[str, Any]]:
@@ -149,7 +156,7 @@ class Measuring:
         """Whether the server refuses a call of a tool that was not declared."""
         declared, call = self._new(1)
         text = toolwire.write(FORMAT, [call | {"name": "nobody"}], declared)
-        return (await self._ask(who, choice, declared, text)).error is not None
+        return (await self._ask(who, choice, declared, (text,))).error is not None
 
     async def round(self, waits: Sequence[Wait], ways: dict[str, int], turn: int) -> None:
         """Each of them once, with the same tools; who was first is last in the next round."""

@@ -44,7 +44,7 @@ class Server:
         answer = self.client.Answer(started=10.0)
         first = body["tools"][0]["function"]
         parser = first["description"].removeprefix("parser: ")
-        (text,) = body["vllm_xargs"]["script"]
+        text = "".join(body["vllm_xargs"]["script"])
         forced = body["tool_choice"] == "required" or first.get("strict")
         held = forced and parser in self.compiling
         self.order.append(parser)
