@@ -43,9 +43,13 @@ ABOUT = (
     "the format that it shows: one call and two, with text before them and without, with thoughts and "
     "without; text and calls apart as the template has them, by a newline, and by an empty line. A turn "
     "is kept if the next prompt begins with the old one and all that the model wrote. “At best” is what "
-    "any parser could keep, whichever white space it gave to text and thoughts: the rest only the "
-    "template can keep. Where an engine has no parser of its own for a format or its thoughts, or its "
-    "parser does not find the calls, the turn is left out, and toolwire stands beside it with the same "
+    "any parser could keep, whichever white space it gave to text and thoughts (what a message begins "
+    "with is text before anybody knows of a call): the rest only the template can keep. White space "
+    "between text and calls that the template does not write is in no message that toolwire makes "
+    "(rule 10), so that no such turn is kept: a parser that keeps some has to leave just that in the "
+    "text which the template does not write. Where an engine has no parser of its own for a format or "
+    "its thoughts, or its parser does not find the calls, the turn is left out, and toolwire stands "
+    "beside it with the same "
     f"turns. Tokens are a rough count, {CHARACTERS_A_TOKEN} characters each."
 )
 TOOLWIRE, BEST = "toolwire", "at best"
@@ -309,14 +313,14 @@ def ratios(rows: Sequence[Row]) -> dict[str, Ratio]:
 
 
 def in_short(rows: Sequence[Row]) -> list[str]:
-    """Both halves: where toolwire is ahead, and where its rule 10 costs it."""
+    """Both halves: where the model writes as its template does, and where rule 10 costs it."""
     if not rows:
         return []
     return [
         "**The next turn's prompt** goes on from all that was read and written, so that a server's "
         "prefix cache is kept, in so many of the turns: where text and calls are apart as the chat "
-        f"template has them, {_side_by_side(usual(rows))}; where they are apart by other white space "
-        f"(rule 10), {_side_by_side(otherwise(rows))}."
+        f"template has them, {_side_by_side(usual(rows))}; where they are apart by other white space, "
+        f"which is no text by rule 10 on purpose, {_side_by_side(otherwise(rows))}."
     ]
 
 
@@ -330,23 +334,18 @@ def _side_by_side(rows: Sequence[Row]) -> str:
 
 
 def as_part(rows: Sequence[Row], outcome: workers.Outcome, started: str, seconds: float) -> Part:
-    found = {k: v for result in outcome.results for k, v in result["versions"].items()}
     tables = [ways_table(rows), places_table(rows), unread_table(rows), templates_table(rows)]
-    return Part(
-        part="cache",
+    return workers.part_of(
+        "cache",
+        *(outcome, started, seconds),
         title="The next turn's prompt",
         about=ABOUT,
-        command=part.command(),
-        started=started,
-        seconds=round(seconds, 1),
-        versions=part.versions("toolwire", "jinja2") | found,
-        machine=part.machine(),
+        versions=part.versions("toolwire", "jinja2"),
         tables=tables if rows else [],
         wrong=[*outcome.wrong, *verdicts(rows)],
         ratios=ratios(rows),
         summary=in_short(rows),
         data=[row.plain() for row in rows],
-        interrupted=outcome.interrupted,
     )
 
 
@@ -363,10 +362,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     part.progress_done()
     whole = as_part(rows, outcome, started, time.monotonic() - clock)
     for table in whole.tables[:3]:
-        print(f"{table.title}\n")
-        for cells in (table.columns, *table.rows):
-            print("".join(f"{cell!s:<38}" for cell in cells).rstrip())
-        print()
+        print(f"{table.title}\n\n{part.as_text(table)}\n")
     print("\n".join(whole.wrong))
     if asked.json:
         part.write(asked.json, whole)

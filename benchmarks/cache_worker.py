@@ -7,10 +7,8 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +22,9 @@ Message = dict[str, Any]
 USUAL = ("qwen3", "deepseek_r1", "deepseek-r1", "glm45", "mistral")
 
 
-class Worker:
+class Worker(workers.EngineWorker):
     def __init__(self, engine_name: str, turns: list[Asked]) -> None:
-        part.progress(f"starting {engine_name}")
-        self.engine = import_module(f"engine_{engine_name}")
-        self.theirs: dict[str, str] = self.engine.prepare()
+        super().__init__(engine_name)
         self.turns = turns
         self.tokenizer = self.engine.whole_tokenizer(turn["text"] for turn in turns)
         #: of each template, the reasoning parser that reads its thoughts
@@ -76,14 +72,8 @@ class Worker:
             "tool_calls": list(_as_openai(calls, turn["format"])),
         }
 
-    def result(self, interrupted: bool) -> dict[str, Any]:
-        return {
-            "engine": self.engine.LABEL,
-            "versions": part.versions(*self.engine.PACKAGES),
-            "interrupted": interrupted,
-            "messages": self.messages,
-            "reasoning": self.reasoning,
-        }
+    def found(self) -> dict[str, Any]:
+        return {"messages": self.messages, "reasoning": self.reasoning}
 
 
 def _thought(message: Message) -> str:
@@ -101,11 +91,7 @@ def _as_openai(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("engine", choices=["vllm", "sglang"])
-    parser.add_argument("--json", type=Path, metavar="FILE", required=True)
+    parser = workers.options(__doc__)
     parser.add_argument("--turns", type=Path, metavar="FILE", required=True)
     asked = parser.parse_args()
     turns = json.loads(asked.turns.read_text(encoding="utf-8"))

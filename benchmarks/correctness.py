@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import part
 import workers
 from part import Part, Plot, Ratio, Series, Table
 
@@ -201,22 +200,17 @@ def as_part(outcome: workers.Outcome, started: str, seconds: float) -> Part:
         ),
         difference_table(columns),
     ]
-    return Part(
-        part="correctness",
+    return workers.part_of(
+        "correctness",
+        *(outcome, started, seconds),
         title="Whose calls depend on how the text is cut",
         about=ABOUT,
-        command=part.command(),
-        started=started,
-        seconds=round(seconds, 1),
-        versions={k: v for result in outcome.results for k, v in result["versions"].items()},
-        machine=part.machine(),
         tables=tables if columns else [],
         plots=[rate_plot(columns)] if columns else [],
         wrong=[*outcome.wrong, *verdicts(columns)],
         ratios=ratios(columns),
         summary=in_short(columns),
         data=outcome.results,
-        interrupted=outcome.interrupted,
     )
 
 

@@ -7,10 +7,7 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import measure
@@ -24,11 +21,9 @@ LONGEST = 5.0  # seconds of CPU for a reading: none is long, but the first loads
 QUICK = ("hermes", "qwen3_coder", "pythonic", "llama3_json", "glm45")
 
 
-class Worker:
+class Worker(workers.EngineWorker):
     def __init__(self, engine_name: str) -> None:
-        part.progress(f"starting {engine_name}")
-        self.engine = import_module(f"engine_{engine_name}")
-        self.theirs: dict[str, str] = self.engine.prepare()
+        super().__init__(engine_name)
         self.tokenizer = load_tokenizer()
         self.rows: list[dict[str, Any]] = []
 
@@ -79,21 +74,12 @@ class Worker:
             return f"{type(error).__name__}: {error}"
         return f"no end after {LONGEST:g} s"
 
-    def result(self, interrupted: bool) -> dict[str, Any]:
-        return {
-            "engine": self.engine.LABEL,
-            "versions": part.versions(*self.engine.PACKAGES),
-            "interrupted": interrupted,
-            "rows": self.rows,
-        }
+    def found(self) -> dict[str, Any]:
+        return {"rows": self.rows}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("engine", choices=["vllm", "sglang"])
-    parser.add_argument("--json", type=Path, metavar="FILE", required=True)
+    parser = workers.options(__doc__)
     parser.add_argument("--quick", action="store_true", help="a few formats")
     parser.add_argument("--formats", nargs="+", metavar="NAME", help="only these")
     parser.add_argument("--splits", type=int, default=SPLITS)

@@ -8,10 +8,10 @@
 An upstream writes the time into every chunk, a client compares it with its own clock, and between
 the two stands nothing (`direct`), a proxy that only passes bytes on (`plain`), or the gateway, without a
 format and with one. `paced` streams have a token now and then, as a model writes them; others come as
-fast as they go. The ways take turns, so that a busy machine is busy for all of them. What counts is the
-CPU time of a chunk, the least of all rounds, as a ratio to the plain proxy's: a busy machine does not
-change that much. Every stream ends with a tool call in pieces; whatever did not arrive once, in order
-and whole is an error.
+fast as they go. The ways take turns, so that a busy machine is busy for all of them; those that have no
+bound to keep (`direct`, `litellm`) have one turn. What counts is the CPU time of a chunk, the least of
+all rounds, as a ratio to the plain proxy's: a busy machine does not change that much. Every stream ends
+with a tool call in pieces; whatever did not arrive once, in order and whole is an error.
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ from gateway_servers import ARGUMENTS, CHUNKS, Way, cpu_of, memory_of, start
 STREAMS = (1, 50, 200, 500)
 QUICK_STREAMS = (1, 50)
 UNPACED = 50  # streams at once
+#: How often the ways take turns. Of many streams each turn takes long, and says much.
+ROUNDS = {1: 3, 50: 3, 200: 2, 500: 2}
+#: They have no bound to keep: one turn.
+ONCE = ("upstream", "litellm")
 #: At most this many times the plain proxy's CPU time of a chunk; and what workers must carry of one.
 PACED_MOST = {"gateway": 1.3, "gateway+format": 1.5}
 UNPACED_MOST = {"gateway+format": 2.0}
@@ -210,7 +214,8 @@ class Measuring:
     """The ways that run, and what was measured of them."""
 
     def __init__(self, asked: argparse.Namespace) -> None:
-        self.seconds, self.rounds = asked.seconds, asked.rounds
+        self.seconds = asked.seconds
+        self._rounds: int | None = asked.rounds
         self.found: list[Measured] = []
         #: What four carry by what one does: beside the client and the upstream, and without these.
         self.workers: list[float] = []
@@ -227,12 +232,18 @@ class Measuring:
         for way in (*self.ways, self.several):
             way.process.terminate()
 
+    def rounds(self, streams: int) -> int:
+        return self._rounds or ROUNDS.get(streams, ROUNDS[UNPACED])
+
     def measure(self, streams: int, paced: bool = True) -> None:
         results = {"direct" if w.name == "upstream" else w.name: Result() for w in self.ways}
         interval = interval_of(streams) if paced else 0.0
-        for number in range(self.rounds):
+        rounds = self.rounds(streams)
+        for number in range(rounds):
             for way, result in zip(self.ways, results.values(), strict=True):
-                part.progress(f"{streams} streams, {way.name}, {number + 1} of {self.rounds}")
+                if number and way.name in ONCE:
+                    continue
+                part.progress(f"{streams} streams, {way.name}, {number + 1} of {rounds}")
                 asyncio.run(visit(way, streams, interval, self.seconds, result))
         self.found.append(Measured(streams, paced, results))
 
@@ -240,8 +251,9 @@ class Measuring:
         """As fast as they go: what four carry by what one does, the median of many short turns."""
         (single,) = (way for way in self.ways if way.name == "gateway")
         found = []
-        for number in range(self.rounds * 3):
-            part.progress(f"one worker and four, {number + 1} of {self.rounds * 3}")
+        rounds = self.rounds(UNPACED) * 3
+        for number in range(rounds):
+            part.progress(f"one worker and four, {number + 1} of {rounds}")
             one, _ = self.carried(single)
             four, left = self.carried(self.several)
             found.append((four / one, four * CORES / left / one))
@@ -320,10 +332,7 @@ def plot(found: Sequence[Measured]) -> part.Plot:
 
 def show(found: part.Part) -> None:
     """The table, for whoever runs this part alone."""
-    rows = [found.tables[0].columns, *found.tables[0].rows]
-    widths = [max(len(str(cell)) for cell in column) for column in zip(*rows, strict=True)]
-    for row in rows:
-        print("  ".join(str(cell).rjust(width) for cell, width in zip(row, widths, strict=True)))
+    print(part.as_text(found.tables[0]))
     for sentence in (*(ratio.text for ratio in found.ratios.values()), *found.wrong):
         print(sentence)
 
@@ -341,7 +350,7 @@ def main() -> int:
     parser.add_argument("--before", type=Path, help="a checkout of another commit")
     asked = parser.parse_args()
     asked.seconds = asked.seconds or (2.0 if asked.quick else 6.0)
-    asked.rounds = asked.rounds or (1 if asked.quick else 3)
+    asked.rounds = asked.rounds or (1 if asked.quick else None)
     started, clock = part.now(), time.perf_counter()
     measuring = Measuring(asked)
     interrupted = False

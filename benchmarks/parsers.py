@@ -396,15 +396,11 @@ def two_digits(value: float) -> str:
 def as_part(outcome: workers.Outcome, started: str, seconds: float) -> Part:
     engines = [Engine(result) for result in outcome.results]
     measured = [engine for engine in engines if engine.find("file")]
-    return Part(
-        part="parsers",
+    return workers.part_of(
+        "parsers",
+        *(outcome, started, seconds),
         title="What tool parsers cost",
         about=ABOUT,
-        command=part.command(),
-        started=started,
-        seconds=round(seconds, 1),
-        versions={k: v for result in outcome.results for k, v in result["versions"].items()},
-        machine=part.machine(),
         tables=[
             *(table for engine in engines for table in cost_tables(engine)),
             *(look_table(engine) for engine in engines if engine.looks),
@@ -414,7 +410,6 @@ def as_part(outcome: workers.Outcome, started: str, seconds: float) -> Part:
         ratios={k: v for engine in engines for k, v in ratios(engine).items()},
         summary=[sentence for engine in engines for sentence in in_short(engine)],
         data=outcome.results,
-        interrupted=outcome.interrupted,
     )
 
 

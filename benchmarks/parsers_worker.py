@@ -8,11 +8,8 @@ leaves what was measured so far in the file.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import measure
@@ -79,13 +76,11 @@ def narrow(plan: Plan, formats: Sequence[str]) -> Plan:
     return Plan(cells, plan.look_size, dict.fromkeys(plan.looks, chosen), plan.limit)
 
 
-class Worker:
+class Worker(workers.EngineWorker):
     """An engine made ready, and what was measured there so far."""
 
     def __init__(self, engine_name: str) -> None:
-        part.progress(f"starting {engine_name}")
-        self.engine = import_module(f"engine_{engine_name}")
-        self.theirs = self.engine.prepare()
+        super().__init__(engine_name)
         self.tokenizer = load_tokenizer()
         self.cells: list[dict[str, Any]] = []
         self.looks: list[dict[str, Any]] = []
@@ -140,22 +135,12 @@ class Worker:
             found = measure.look(subject, self.open, text, plan.limit * 2)
             yield {"workload": workload, **asdict(subject), **asdict(found)}
 
-    def result(self, interrupted: bool) -> dict[str, Any]:
-        return {
-            "engine": self.engine.LABEL,
-            "versions": part.versions(*self.engine.PACKAGES),
-            "interrupted": interrupted,
-            "cells": self.cells,
-            "looks": self.looks,
-        }
+    def found(self) -> dict[str, Any]:
+        return {"cells": self.cells, "looks": self.looks}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("engine", choices=["vllm", "sglang"])
-    parser.add_argument("--json", type=Path, metavar="FILE", required=True)
+    parser = workers.options(__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer formats and sizes")
     parser.add_argument("--tiny", action="store_true", help="for the tests: next to nothing")
     parser.add_argument("--formats", nargs="+", metavar="NAME", help="only these, in full")

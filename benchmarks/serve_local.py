@@ -52,10 +52,12 @@ _ENVIRONMENT = {
 }
 
 
-def request(parser: str, steps: Sequence[Step], pace: float = 0) -> dict[str, Any]:
+def request(
+    parser: str, steps: Sequence[Step], pace: float = 0, tools: Sequence[dict[str, Any]] = TOOLS
+) -> dict[str, Any]:
     """A request whose answer is these tokens, read by the tool parser of this name."""
     script = [number for _, ids in steps for number in ids]
-    first, *others = TOOLS
+    first, *others = tools
     named = {**first, "function": {**first["function"], "description": f"parser: {parser}"}}
     return {
         "model": MODEL,

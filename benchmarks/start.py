@@ -10,7 +10,6 @@ line and is most of `toolwire formats`.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -19,7 +18,6 @@ import string
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -104,7 +102,7 @@ def measured(folder: str, rounds: int) -> dict[str, float]:
         said = run(sys.executable, ["-c", FIRST])[1]
         taken.setdefault("first parser of any", []).append(float(said))
     vllm = workers.python_of("vllm")
-    for _ in range(3 if vllm.exists() else 0):
+    for _ in range(rounds // 3 if vllm.exists() else 0):  # loading vLLM takes long
         said = run(vllm, ["-c", REGISTER])[1]
         taken.setdefault("registering in vLLM", []).append(float(said.split()[-1]))
     least = {what: min(rounds) for what, rounds in taken.items()}
@@ -120,40 +118,20 @@ def verdicts(found: dict[str, float]) -> list[str]:
     ]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the part of the report")
-    parser.add_argument("--quick", action="store_true", help="fewer rounds")
-    parser.add_argument("--check", action="store_true", help="fail where it is not as promised")
-    asked = parser.parse_args(arguments)
-    started, clock = part.now(), time.monotonic()
+def all_of_it(quick: bool) -> part.Measured:
     with tempfile.TemporaryDirectory() as folder:
-        found = measured(model(Path(folder)), 3 if asked.quick else 9)
-    part.progress_done()
+        found = measured(model(Path(folder)), 3 if quick else 9)
     rows = [(what, round(ms, 1), BOUNDS.get(what)) for what, ms in found.items()]
-    wrong = verdicts(found)
-    for what, ms, bound in rows:
-        print(f"{what:<34}{ms:>8.1f} ms{f'   at most {bound}' if bound else ''}")
-    print("\n".join(wrong) or "As promised.")
-    if asked.json:
-        table = part.Table("Milliseconds of CPU", ("what", "ms", "at most"), rows)
-        whole = part.Part(
-            part="start",
-            title="Start",
-            about="What a process pays before it reads anything.",
-            command=part.command(),
-            started=started,
-            seconds=time.monotonic() - clock,
-            versions=part.versions("toolwire", "typer"),
-            machine=part.machine(),
-            tables=[table],
-            wrong=wrong,
-            summary=[f"**`import toolwire`** takes {found['import toolwire']:.0f} ms of CPU."],
-            data=found,
-        )
-        part.write(asked.json, whole)
-    return 1 if wrong and asked.check else 0
+    return part.Measured(
+        title="Start",
+        about="What a process pays before it reads anything.",
+        tables=[part.Table("Milliseconds of CPU", ("what", "ms", "at most"), rows)],
+        wrong=verdicts(found),
+        data=found,
+        packages=("typer",),
+        summary=[f"**`import toolwire`** takes {found['import toolwire']:.0f} ms of CPU."],
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(part.run("start", __doc__, all_of_it))

@@ -94,7 +94,7 @@ def command(part: str, asked: argparse.Namespace) -> list[str]:
     found += ["--json", str(asked.report / f"{part}.json")]
     found += ["--quick"] if asked.quick else []
     litellm = workers.python_of("litellm")
-    if part == "gateway" and litellm.exists():
+    if part == "gateway" and litellm.exists() and not asked.quick:  # it takes long to start
         found += ["--litellm", str(litellm.parents[1])]
     if away:
         found += ["--base-url", asked.base_url]

@@ -9,11 +9,9 @@ long beginning in common, which is the worst case for prose in `call_text`.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import measure
@@ -79,41 +77,24 @@ def verdicts(rows: Sequence[dict[str, float]]) -> list[str]:
     return wrong
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the part of the report")
-    parser.add_argument("--quick", action="store_true", help="fewer rounds")
-    parser.add_argument("--check", action="store_true", help="fail where it is not as promised")
-    asked = parser.parse_args(arguments)
-    started, clock = part.now(), time.monotonic()
+def measured(quick: bool) -> part.Measured:
     measure.settle()
-    rows = [row(count, 3 if asked.quick else 15) for count in COUNTS]
-    part.progress_done()
-    wrong = verdicts(rows)
+    rows = [row(count, 3 if quick else 15) for count in COUNTS]
     columns = tuple(rows[0])
-    print("".join(f"{column:>16}" for column in columns))
-    for each in rows:
-        print("".join(f"{each[column]:>16.2f}" for column in columns))
-    print("\n".join(wrong) or "As promised.")
-    if asked.json:
-        title = "µs: reading a tool, making a parser, a token of prose"
-        cells = [[round(each[column], 2) for column in columns] for each in rows]
-        whole = part.Part(
-            part="tools",
-            title="Many tools",
-            about="What a request with many tools costs beside one with few.",
-            command=part.command(),
-            started=started,
-            seconds=time.monotonic() - clock,
-            versions=part.versions("toolwire"),
-            machine=part.machine(),
-            tables=[part.Table(title, columns, cells)],
-            wrong=wrong,
-            data=rows,
-        )
-        part.write(asked.json, whole)
-    return 1 if wrong and asked.check else 0
+    return part.Measured(
+        title="Many tools",
+        about="What a request with many tools costs beside one with few.",
+        tables=[
+            part.Table(
+                "µs: reading a tool, making a parser, a token of prose",
+                columns,
+                [[round(each[column], 2) for column in columns] for each in rows],
+            )
+        ],
+        wrong=verdicts(rows),
+        data=rows,
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(part.run("tools", __doc__, measured))

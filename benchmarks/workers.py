@@ -14,9 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeVar
 
@@ -99,6 +100,29 @@ def run_part(
     return 130 if outcome.interrupted else 0
 
 
+def part_of(
+    name: str,
+    outcome: Outcome,
+    started: str,
+    seconds: float,
+    *,
+    versions: Mapping[str, str] | None = None,
+    **said: Any,
+) -> part.Part:
+    """The part that workers measured: `said` is what there is to say, `versions` are the part's own."""
+    theirs = {k: v for result in outcome.results for k, v in result["versions"].items()}
+    return part.Part(
+        part=name,
+        command=part.command(),
+        started=started,
+        seconds=round(seconds, 1),
+        versions=dict(versions or {}) | theirs,
+        machine=part.machine(),
+        interrupted=outcome.interrupted,
+        **said,
+    )
+
+
 def _run(
     script: str, options: Sequence[str], engines: Sequence[str], folder: Path, outcome: Outcome
 ) -> None:
@@ -137,6 +161,36 @@ def _noting_interrupts(outcome: Outcome) -> Iterator[None]:
 
 class Worker(Protocol):
     def result(self, interrupted: bool) -> dict[str, Any]: ...
+
+
+class EngineWorker:
+    """One that measures an engine's parsers, in that engine's environment."""
+
+    def __init__(self, engine_name: str) -> None:
+        part.progress(f"starting {engine_name}")
+        self.engine = import_module(f"engine_{engine_name}")
+        self.theirs: dict[str, str] = self.engine.prepare()
+
+    def found(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def result(self, interrupted: bool) -> dict[str, Any]:
+        return {
+            "engine": self.engine.LABEL,
+            "versions": part.versions(*self.engine.PACKAGES),
+            "interrupted": interrupted,
+            **self.found(),
+        }
+
+
+def options(description: str | None) -> argparse.ArgumentParser:
+    """What all of them are told; a part adds its own."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("engine", choices=["vllm", "sglang"])
+    parser.add_argument("--json", type=Path, metavar="FILE", required=True)
+    return parser
 
 
 def work(target: Path, make: Callable[[], W], run: Callable[[W], None]) -> NoReturn:

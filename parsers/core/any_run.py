@@ -38,7 +38,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..schema.recent import Recent
-from ..schema.tools import Tool
+from ..schema.tools import NameIndex, Tool
 from .any_channels import AnyChannelRun, Family
 from .block import Block
 from .channel_run import first_words
@@ -51,7 +51,7 @@ from .outgoing import Outgoing
 from .shape_reader import ShapeReader
 from .spelling import Spelling
 from .thoughts import Thoughts
-from .window import Step
+from .window import Step, Window
 
 if TYPE_CHECKING:
     from .shape import Shape
@@ -65,6 +65,15 @@ class Candidate:
     def __init__(self, format: Format, length: int) -> None:
         self.format = format
         self.length = length  # of its own opener: another format's may be longer
+
+
+def _stands(names: NameIndex, w: Window) -> bool | None:
+    """Whether any of these names stands at the reading position; None as long as the text does not tell.
+    Reads nothing."""
+    ahead = w.text[w.pos : w.pos + names.longest]
+    if len(ahead) < names.longest and not w.eof and (not ahead or names.begins_longer(ahead)):
+        return None
+    return names.begin(ahead)
 
 
 def _does_the_same(one: Format, other: Format) -> bool:
@@ -93,12 +102,12 @@ class AnyReader(ShapeReader):
     def own_run(self, context: Context) -> Run:
         return AnyRun(context, self)
 
-    def first_words(self, tools: Mapping[str, Tool] | None) -> Literals:
+    def first_words(self, tools: Mapping[str, Tool] | None) -> NameIndex:
         """What a header may begin with before its first token."""
         return self._words(tools) if tools is None else self._first_words(tools)
 
-    def _words(self, tools: Mapping[str, Tool] | None) -> Literals:
-        return Literals([*self._recipients, *filter(None, tools or ())])
+    def _words(self, tools: Mapping[str, Tool] | None) -> NameIndex:
+        return NameIndex([*self._recipients, *filter(None, tools or ())])
 
     def candidates(self, opener: str, line_start: bool) -> list[Candidate]:
         """Those of the formats that may begin with `opener`, which may begin a line."""
@@ -242,7 +251,7 @@ class AnyRun(Run):
         words = self._reader.first_words(self.tools)
         while (space := w.space()) is None:
             yield
-        while (word := words.here(w)) is None:
+        while (word := _stands(words, w)) is None:
             yield
         found: Family | None = None
         for family in families if word else ():

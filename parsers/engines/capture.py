@@ -139,7 +139,7 @@ class Record:
     """One message: its pieces, while they come, and what it came to."""
 
     def __init__(self, format: str, request: Request, repair: Repair, reader: Reader) -> None:
-        self._tally = Tally(format, (function.name for function in request.functions))
+        self._tally = Tally(format, request.names)
         self._request = request
         self._repair = repair
         self._reader = reader

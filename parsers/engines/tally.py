@@ -7,7 +7,7 @@ costs does not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from ..events import CallEnd, CallStart, Event
 
@@ -20,9 +20,9 @@ class Tally:
 
     __slots__ = ("_tools", "_unknown", "calls", "drift", "format", "repaired")
 
-    def __init__(self, format: str, tools: Iterable[str] = ()) -> None:
+    def __init__(self, format: str, tools: Collection[str] = ()) -> None:
         self.format = format
-        self._tools = frozenset(tools)
+        self._tools = tools
         self._unknown = False
         self.calls = {COMPLETE: 0, INCOMPLETE: 0, UNKNOWN_TOOL: 0}
         self.repaired = 0

@@ -2,7 +2,8 @@
 
 A turn is written as the model would write it, read in the best way that a parser could, and rendered
 again with a tool's result behind it (`model_turns`). What is lost then, no parser can keep: it is the
-template that writes the turn otherwise than the model did.
+template that writes the turn otherwise than the model did. The other way round, white space that a model
+writes between text and a call otherwise than its template does is in no message, by rule 10.
 """
 
 from __future__ import annotations
@@ -63,6 +64,20 @@ def cache_costs(model: TemplateModel) -> list[str]:
     if "no thoughts" not in lost and "prompt" not in lost:
         sentences += _later(turns)
     return sentences
+
+
+def written_between(model: TemplateModel) -> str:
+    """What the template writes between text and calls, and what it costs if the model does not: a
+    sentence, or "" where no such turn is kept anyway."""
+    for turn in _turns(model):
+        kept = turn.kept(turn.said.message(turn.ids)) if turn.said.text else None
+        if kept is not None and kept.kept:
+            what = repr(turn.gap) if turn.gap else "nothing"
+            return (
+                f"Between text and a call it writes {what}: where the model writes other white space, "
+                "all from there on is read anew, since white space at a call's edge is no text."
+            )
+    return ""
 
 
 def can_be_asked(model: TemplateModel) -> bool:

@@ -18,7 +18,7 @@ from ..core.samples import Call
 from ..errors import ToolwireError
 from ..formats.tools_for import tools_for
 from ..openai.message import collect
-from .cache_cost import cache_costs, can_be_asked
+from .cache_cost import cache_costs, can_be_asked, written_between
 from .detect import CHANGES_LISTS, Detection, detect, manner_of, results_problem
 from .files import ModelFiles
 from .frames import frame_by_tokens, template_for
@@ -232,7 +232,8 @@ def _next_turn(render: Render, spec: Format, reasoning: ShownReasoning) -> Itera
     costs = cache_costs(model)
     kept = ["The next turn's prompt goes on from all that the model has read and written."]
     if costs or can_be_asked(model):
-        yield Check("prefix cache", True, " ".join(costs or kept))
+        says = [*(costs or kept), written_between(model)]
+        yield Check("prefix cache", True, " ".join(filter(None, says)))
 
 
 # -- thoughts -------------------------------------------------------------------------------------

@@ -107,12 +107,21 @@ class ModelTurn:
         """All ways to read the turn that differ in white space only; the plain one first."""
         said = self.said.message(self.ids)
         befores = ("", "\n\n") if self.said.thought else ("",)
-        texts = [f"{before}{self.said.text}{gap}" for before in befores for gap in self._gaps()]
+        text = self._lead + self.said.text
+        texts = [f"{before}{text}{gap}" for before in befores for gap in self._gaps()]
         thought = self.said.thought
         thoughts = dict.fromkeys((thought, f"\n{thought}\n", f"{thought}\n")) if thought else ("",)
         for text, thought in itertools.product(dict.fromkeys(texts), thoughts):
             more = {"reasoning_content": thought} if thought else {}
             yield {**said, "content": text, **more}
+
+    @property
+    def _lead(self) -> str:
+        """White space that the turn begins with, right before its text: that goes out as text before
+        anybody knows of a call."""
+        kind, text = self.pieces[0]
+        begins = self.said.text and not self.said.thought and kind == "thought"
+        return text if begins and text.isspace() else ""
 
     def _gaps(self) -> tuple[str, ...]:
         """What of the white space behind it may be the text's."""

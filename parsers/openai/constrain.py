@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..core.format import Format
 from ..core.shape import NotExpressible, Piece
 from ..formats import get_format
 from ..formats.grammar import forced, triggered
 from ..schema.definitions import Tools
+from ..schema.recent import Recent
 from ..schema.tools import read_tools
-from .request import Request, read_parts
+from .request import Choice, Function, Request, read_parts
+
+_Forced: TypeAlias = "tuple[bool, dict[str, Any] | None]"
 
 #: What forced calls are written in where the model's own format can't express a tool's arguments.
 FALLBACK = "json"
@@ -54,17 +57,46 @@ def constrain_request(
 ) -> Constraint:
     """The grammar for a request that was read: only what it allows to be called is in it."""
     spec = format if isinstance(format, Format) else get_format(format)
-    functions = [function.to_dict()["function"] for function in request.allowed]
-    if not functions:
-        return Constraint(format, None)
     if request.choice.forced:
-        parallel = request.parallel and request.choice.name is None
-        try:
-            return Constraint(format, _tag(forced(spec, functions, parallel)))
-        except NotExpressible:
-            return Constraint(FALLBACK, _tag(forced(get_format(FALLBACK), functions, parallel)))
-    found = triggered(spec, functions, request.parallel, every_schema)
+        own, tag = _forced_once(spec, request)
+        return Constraint(format if own else FALLBACK, tag)
+    functions = _to_call(request)
+    found = triggered(spec, functions, request.parallel, every_schema) if functions else None
     return Constraint(format, found and _tag(found))
+
+
+def _to_call(request: Request) -> list[dict[str, Any]]:
+    """What may be called, as the grammar takes it."""
+    return [function.to_dict()["function"] for function in request.allowed]
+
+
+def _forced(spec: Format, request: Request) -> _Forced:
+    """Whether the format can express the calls of a request, and their grammar, in that or in JSON."""
+    functions = _to_call(request)
+    if not functions:
+        return True, None
+    parallel = request.parallel and request.choice.name is None
+    try:
+        return True, _tag(forced(spec, functions, parallel))
+    except NotExpressible:
+        return False, _tag(forced(get_format(FALLBACK), functions, parallel))
+
+
+def _forced_once(spec: Format, request: Request) -> _Forced:
+    """The same, made once for all choices of a request: each asks in which format to read."""
+    known = _forced_calls(request.functions)
+    asked = (spec, request.choice, request.parallel)
+    if asked not in known:
+        known[asked] = _forced(spec, request)
+    return known[asked]
+
+
+def _nothing_yet(functions: tuple[Function, ...]) -> dict[tuple[Format, Choice, bool], _Forced]:
+    return {}
+
+
+#: By the functions, and what is asked of them.
+_forced_calls = Recent(_nothing_yet)
 
 
 def reading_format(format: str | Format, request: Request) -> Format:

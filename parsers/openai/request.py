@@ -21,7 +21,7 @@ is said by `checks`. What can't be understood is as if it were not there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -120,6 +120,11 @@ class Request:
     def known(self) -> KnownTools:
         """All functions, for a parser: read once for all choices of a request."""
         return _known(self.functions)
+
+    @property
+    def names(self) -> Collection[str]:
+        """Those of all functions."""
+        return self.known.by_name or ()
 
 
 def _known_tools(functions: tuple[Function, ...]) -> KnownTools:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -78,10 +78,12 @@ UNDECLARED: Final = Tool("", {})
 class NameIndex:
     """The names of tools, to look words up in: that takes no longer the more there are."""
 
-    __slots__ = ("_sorted", "initials", "longest")
+    __slots__ = ("_lengths", "_names", "_sorted", "initials", "longest")
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._sorted: Final = sorted(names)
+        self._names: Final = frozenset(names)
+        self._sorted: Final = sorted(self._names)
+        self._lengths: Final = sorted(set(map(len, self._sorted)))
         #: what they begin with, and how long one can be
         self.initials: Final = frozenset(name[:1] for name in self._sorted)
         self.longest: Final = max(map(len, self._sorted), default=0)
@@ -90,6 +92,15 @@ class NameIndex:
         """Whether any of the names begins with this."""
         place = bisect_left(self._sorted, word)  # all that begin with it stand from here on
         return place < len(self._sorted) and self._sorted[place].startswith(word)
+
+    def begins_longer(self, word: str) -> bool:
+        """Whether any of the names begins with this, and goes on."""
+        place = bisect_right(self._sorted, word)
+        return place < len(self._sorted) and self._sorted[place].startswith(word)
+
+    def begin(self, text: str) -> bool:
+        """Whether a text begins with any of the names."""
+        return text[:1] in self.initials and any(text[:n] in self._names for n in self._lengths)
 
 
 class KnownTools:

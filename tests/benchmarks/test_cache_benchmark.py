@@ -92,7 +92,9 @@ def test_the_report(drawn: list[cache.Row]) -> None:
     assert found.ratios["toolwire"].value == 1
     assert found.ratios["vllm"].value == 0.5
     (sentence,) = found.summary
-    usual, otherwise = sentence.split("; where they are apart by other white space (rule 10), ")
+    usual, otherwise = sentence.split(
+        "; where they are apart by other white space, which is no text by rule 10 on purpose, "
+    )
     assert usual.endswith(
         "toolwire 100 % (at best 100 %), vLLM's own 50 % (toolwire 100 % of the same turns)"
     )

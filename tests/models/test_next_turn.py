@@ -180,6 +180,19 @@ def test_white_space_that_another_reading_would_keep() -> None:
     assert best.kept
 
 
+def test_white_space_that_a_message_begins_with_is_its_text() -> None:
+    """A call may never come, and then the message is verbatim. The template writes it once more."""
+    model = model_of(template(TEXT="(' ' + m.content if m.content else '')"))
+    turn = turn_of(model, text=True, thought=False)
+    message = toolwire.parse("hermes", turn.text, tools_for(turn.said.calls))
+    assert message.content == f" {TEXT}"
+    found, best = turn.kept(message.to_dict()), turn.at_best()
+    assert found is not None
+    assert best is not None
+    assert (found.kept, best.kept) == (False, False)
+    assert "begins the model's turn otherwise than its prompt does" in " ".join(cache_costs(model))
+
+
 def test_a_message_that_the_template_refuses() -> None:
     text = template(TEXT="m.content if m.content != 'no' else raise_exception('no')")
     turn = turn_of(model_of(text), text=False)
@@ -256,6 +269,11 @@ def checked(text: str) -> Check:
 def test_doctor_says_it() -> None:
     found = checked(get_template("chatml-hermes").text())
     assert (found.ok, found.says.startswith("The next turn's prompt goes on")) == (True, True)
+    assert "Between text and a call it writes '\\n': where the model writes other" in found.says
+    nothing = checked(template(GAP="''"))
+    assert "Between text and a call it writes nothing: where the model writes" in nothing.says
+    rewritten = checked(template(ARGUMENTS="call.function.arguments | tojson(sort_keys=true)"))
+    assert "Between" not in rewritten.says  # no such turn is kept anyway
     spoiled = checked(template(KEEP="loop.last"))
     assert spoiled.ok  # it costs time, but nothing is to be done
     assert "leaves out thoughts" in spoiled.says

@@ -17,7 +17,7 @@ Only SGLang's own process imports this module: `sglang_plugin.register` does.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import Any, NoReturn
 
@@ -190,9 +190,8 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
             _functions(tools) if tools else (), self._tool_choice if tools else "none"
         )
         format = reading_format(self.toolwire_format, request)
-        known = None  # unknown tools may be called, too
-        if not envs.SGLANG_FORWARD_UNKNOWN_TOOLS.get():
-            known = frozenset(function.name for function in request.functions)
+        # None: unknown tools may be called, too.
+        known = None if envs.SGLANG_FORWARD_UNKNOWN_TOOLS.get() else request.names
         parser: Any
         if is_handed_over(text):
             parser = HandedOver()
@@ -206,7 +205,7 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         return self._stream
 
     def _new_stream(
-        self, parser: Any, known: frozenset[str] | None, repair: Repair | None = None
+        self, parser: Any, known: Collection[str] | None, repair: Repair | None = None
     ) -> Stream:
         return Stream(
             parser,

@@ -9,7 +9,7 @@ This file and the results' are compiled with the core: every token passes throug
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from ...events import Arguments, CallEnd, CallStart, Content, Event
@@ -34,7 +34,7 @@ class Stream:
         parser: Any,
         make: Results,
         *,
-        known: frozenset[str] | None,
+        known: Collection[str] | None,
         unknown: Callable[[str], None],
         incomplete: set[int],
         repair: Callable[[list[Event]], list[Event]] | None = None,

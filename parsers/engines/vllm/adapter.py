@@ -263,10 +263,16 @@ def _offers_an_answer(request: Any) -> bool:
     """In `auto` with `response_format`, the model writes one or the other: calls as if one were
     required, or the answer. So the calls are in the format of required ones."""
     asked = getattr(request, "structured_outputs", None)
-    if asked is None or not asked.structural_tag:
-        return False
-    form = json.loads(asked.structural_tag).get("format")  # a user's own tag may have none
+    return asked is not None and bool(asked.structural_tag) and _is_either(asked.structural_tag)
+
+
+def _says_either(tag: str) -> bool:
+    form = json.loads(tag).get("format")  # a user's own tag may have none
     return isinstance(form, dict) and form.get("type") == "or"
+
+
+#: Read once for all choices of a request: with many tools a tag is long.
+_is_either = Recent(_says_either)
 
 
 def make_class(name: str, adapter: type[Adapter], **members: Any) -> Any:
