@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from ..errors import ToolwireError
+from .places import plain_name
 
 #: By the end of a name.
 COMPRESSIONS = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 
 
 def compression_of(name: str) -> str:
-    return COMPRESSIONS.get(Path(name).suffix.lower(), "")
+    return COMPRESSIONS.get(Path(plain_name(name)).suffix.lower(), "")
 
 
 def zstd() -> Any:

@@ -12,6 +12,7 @@ from .compression import compression_of
 from .lines import read_row
 from .outcome import Counts
 from .parse_calls import ParseCalls
+from .places import is_address, plain_name
 from .sources import STDIN, Source, is_parquet
 from .tables import wider
 from .targets import PART_BYTES, STDOUT, File, Lines, Pipe, Tables
@@ -95,6 +96,11 @@ class Job:
 
 def targets(sources: Sequence[str], target: str) -> list[tuple[str, str]]:
     """Which file each source is written to: `target`, or one of the same name in that folder."""
+    if is_address(target):
+        raise ToolwireError(
+            f"{target} can't be written: a file that --resume can go on with grows on this machine. "
+            "Name one here, or let --ray write there."
+        )
     folder = target.endswith(os.sep) or (target != STDOUT and Path(target).is_dir())
     if not folder:
         if len(sources) > 1:
@@ -105,7 +111,7 @@ def targets(sources: Sequence[str], target: str) -> list[tuple[str, str]]:
     elif STDIN in sources:
         raise ToolwireError("What comes from stdin has no name: name the file to write.")
     else:
-        pairs = [(name, str(Path(target) / Path(name).name)) for name in sources]
+        pairs = [(name, str(Path(target) / Path(plain_name(name)).name)) for name in sources]
     names = [written for _, written in pairs]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

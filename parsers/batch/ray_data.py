@@ -21,6 +21,7 @@ from ..errors import ToolwireError
 from .lines import parse_lines
 from .outcome import Counts
 from .parse_calls import ParseCalls
+from .places import is_address, reach, reach_all
 from .sources import is_parquet, whole_lines
 from .tables import add_columns, arrow, counts_in
 
@@ -36,13 +37,13 @@ def run_on_ray(parse: ParseCalls, sources: Sequence[str], target: str, address: 
         raise ToolwireError("Parquet and JSON lines can't be written into one folder.")
     context = ray.data.DataContext.get_current()
     context.execution_options.preserve_order = True
-    paths = list(sources)
+    system, paths = _places(sources)
     if kinds == {True}:
-        rows = ray.data.read_parquet(paths)
+        rows = ray.data.read_parquet(paths, filesystem=system)
         work: Any = partial(add_columns, parse)
         options: dict[str, Any] = {}
     else:
-        rows = ray.data.read_datasource(_lines_source()(paths))
+        rows = ray.data.read_datasource(_lines_source()(paths, filesystem=system))
         work = partial(_parse_pieces, parse)
         options = {"batch_size": 1}
     sink = _sink(target, parse.prefix, parquet=kinds == {True})
@@ -51,6 +52,13 @@ def run_on_ray(parse: ParseCalls, sources: Sequence[str], target: str, address: 
     parsed.write_datasink(sink)
     counts: Counts = sink.counts
     return counts
+
+
+def _places(names: Sequence[str]) -> tuple[Any, list[str]]:
+    """The filesystem of addresses, and the paths in it; Ray knows that of this machine's files."""
+    if not any(map(is_address, names)):
+        return None, list(names)
+    return reach_all(list(names))
 
 
 def _refuse_existing(sink: Any) -> None:
@@ -135,4 +143,5 @@ def _sink(target: str, prefix: str, *, parquet: bool) -> Any:
             self.counts = Counts.total(map(Counts.from_dict, found))
 
     kind = "parquet" if parquet else "jsonl"
-    return Sink(target, file_format=kind)
+    system, path = reach(target) if is_address(target) else (None, target)
+    return Sink(path, filesystem=system, file_format=kind)

@@ -1,4 +1,5 @@
 """Where rows come from: JSON lines, compressed or not, stdin, or Parquet; in pieces, from any place on.
+Addresses are read as files are: see `places`.
 
 A place in JSON lines is a number of bytes (before compression), in Parquet a number of rows.
 """
@@ -16,6 +17,7 @@ from typing import Any, BinaryIO
 
 from ..errors import ToolwireError
 from .compression import COMPRESSIONS, compression_of, decompressed, zstd
+from .places import find_addresses, info_of, is_address, opened, plain_name, reach
 from .tables import arrow
 from .work import Piece, Stretch
 
@@ -29,14 +31,16 @@ _SKIP = 1 << 20
 
 
 def is_parquet(name: str) -> bool:
-    return name.lower().endswith(PARQUET)
+    return plain_name(name).lower().endswith(PARQUET)
 
 
 def find_sources(names: Sequence[str]) -> list[str]:
     """The files that are meant: by their names, by a pattern, or all in a folder."""
     found: list[str] = []
     for name in names:
-        if name != STDIN and Path(name).is_dir():
+        if is_address(name):
+            files = find_addresses(name, (*PARQUET, *_LINES))
+        elif name != STDIN and Path(name).is_dir():
             inside = sorted(map(str, Path(name).iterdir()))
             files = [one for one in inside if one.lower().endswith((*PARQUET, *_LINES))]
         else:
@@ -61,12 +65,19 @@ class Source:
             return None
         if is_parquet(self.name):
             return int(self._table().metadata.num_rows)
-        return Path(self.name).stat().st_size
+        return int(info_of(self.name).size) if self._is_far else Path(self.name).stat().st_size
+
+    @property
+    def _is_far(self) -> bool:
+        return is_address(self.name)
 
     def state(self) -> list[Any]:
         """What tells whether it is still the same file."""
         if self.name == STDIN:
             return [self.name]
+        if self._is_far:
+            there = info_of(self.name)
+            return [self.name, there.size, there.mtime_ns]
         try:
             found = Path(self.name).stat()
         except OSError as error:
@@ -93,13 +104,18 @@ class Source:
         if self.name != STDIN and not compression_of(self.name) and Path(self.name).is_file():
             yield from self._stretches(start, compression)
             return
-        with sys.stdin.buffer if self.name == STDIN else Path(self.name).open("rb") as file:
+        with self._opened() as file:
             lines = decompressed(file, compression_of(self.name))
             place = start
             _skip(lines, start)
             for text in whole_lines(lines):
                 place += len(text)
                 yield Piece(text, place, compression)
+
+    def _opened(self) -> BinaryIO:
+        if self.name == STDIN:
+            return sys.stdin.buffer
+        return opened(self.name) if self._is_far else Path(self.name).open("rb")
 
     def _stretches(self, place: int, compression: str) -> Iterator[Piece]:
         """Of a file in which one can look anywhere, only the ends of lines are looked for."""
@@ -130,6 +146,9 @@ class Source:
         from pyarrow import parquet
 
         try:
+            if self._is_far:
+                system, path = reach(self.name)
+                return parquet.ParquetFile(path, filesystem=system)
             return parquet.ParquetFile(self.name)
         except (pa.ArrowException, OSError) as error:
             raise ToolwireError(f"{self.name} can't be read as Parquet: {error}") from error

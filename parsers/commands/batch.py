@@ -12,6 +12,7 @@ import typer
 from ..batch import ParseCalls
 from ..batch.job import Job, targets
 from ..batch.outcome import BAD_ROW, KINDS, VIOLATION, Counts
+from ..batch.places import is_address
 from ..batch.sources import STDIN, find_sources
 from ..batch.targets import STDOUT
 from ..errors import ToolwireError
@@ -32,8 +33,8 @@ _PATHS = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[INPUT ...] [OUTPUT]",
-        help="JSON lines or Parquet, also .gz and .zst: files, folders or patterns; several are "
-        "written into a folder. - is stdin, and stdout.",
+        help="JSON lines or Parquet, also .gz and .zst: files, folders or patterns, also s3://…; "
+        "several are written into a folder. - is stdin, and stdout.",
     ),
 ]
 _TEXT_COLUMN = Annotated[
@@ -137,11 +138,12 @@ def _on_ray(
         raise ToolwireError(
             "--ray needs files that all machines can reach, and a folder to write to."
         )
-    local = [name for name in inputs if "://" not in name]
-    remote = [name for name in inputs if "://" in name]
-    absolute = [os.path.abspath(name) for name in (find_sources(local) if local else [])]
-    target = output if "://" in output else os.path.abspath(output)
-    return run_on_ray(parse, [*absolute, *remote], target, address)
+    return run_on_ray(parse, [*map(_whole, find_sources(inputs))], _whole(output), address)
+
+
+def _whole(name: str) -> str:
+    """What means the same on another machine, or in another folder."""
+    return name if is_address(name) else os.path.abspath(name)
 
 
 def cores() -> int:

@@ -1,5 +1,7 @@
 # Shared by the scripts; source it. What installs works on the virtual environment $VENV.
 
+# A real S3 server for tests.
+S3_SERVER=("moto[s3]>=5" flask flask-cors)
 # The router that is tested in front of servers.
 SMG="smg==${TOOLWIRE_SMG_VERSION:-1.13.0}"
 

@@ -19,6 +19,6 @@ make_venv
 packages "$BELOW" >"$(packages "$VENV")/below.pth"
 if ! installed ray "$RAY_VERSION"; then
     say "installing Ray Data and Ray Serve $RAY_VERSION"
-    pip_install --no-compile "ray[data,serve]==$RAY_VERSION" aiohttp hf_transfer jsonref
+    pip_install --no-compile "ray[data,serve]==$RAY_VERSION" aiohttp hf_transfer jsonref "${S3_SERVER[@]}"
 fi
 TOOLWIRE_ROLLOUTS_VENV="$VENV" scripts/lib/install_rollouts.sh --no-toolwire "$@"

@@ -3,8 +3,9 @@
 # nodes on this machine. What follows goes to pytest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. scripts/lib/common.sh
 
-scripts/lib/install_ray.sh httpx jsonschema openai pytest zstandard
+scripts/lib/install_ray.sh httpx jsonschema openai pytest zstandard "${S3_SERVER[@]}"
 unset PYTHONDONTWRITEBYTECODE
 export RAY_USAGE_STATS_ENABLED=0
 exec .venvs/ray/bin/python -m pytest --confcutdir=tests/engines -p no:cacheprovider \

@@ -11,10 +11,11 @@ unset PYTHONDONTWRITEBYTECODE
 run() { # Where what is asked for leaves no test of a kind, that is no failure.
     local code=0
     .venvs/sglang/bin/python -m pytest --confcutdir=tests/engines -p no:cacheprovider --durations=20 \
-        -W ignore::DeprecationWarning -W ignore::UserWarning \
-        tests/engines/sglang "$@" || code=$?
+        -W ignore::DeprecationWarning -W ignore::UserWarning "$@" || code=$?
     [ "$code" -eq 0 ] || [ "$code" -eq 5 ]
 }
-run --contract -n 2 "$@"
+run tests/engines/sglang --contract -n 2 "$@"
 # Every style and format through a real server takes nine minutes: ./scripts/matrix sglang-0.5.23 has it.
-run --servers --ignore=tests/engines/sglang/test_served.py "$@"
+run tests/engines/sglang --servers --ignore=tests/engines/sglang/test_served.py "$@"
+# Several HTTP workers in front of several engines. Workers by themselves: ./scripts/matrix scale.
+run tests/engines/scale/test_sglang_processes.py -m short "$@"

@@ -13,9 +13,11 @@ unset PYTHONDONTWRITEBYTECODE
 run() { # Where what is asked for leaves no test of a kind, that is no failure.
     local code=0
     .venvs/vllm/bin/python -m pytest --confcutdir=tests/engines -p no:cacheprovider --durations=20 \
-        tests/engines/vllm "$@" || code=$?
+        "$@" || code=$?
     [ "$code" -eq 0 ] || [ "$code" -eq 5 ]
 }
-run --contract -n 2 "$@"
+run tests/engines/vllm --contract -n 2 "$@"
 # Every style and format through a real server takes minutes: ./scripts/matrix vllm-0.32.0 has it.
-run --servers --ignore=tests/engines/vllm/test_served.py "$@"
+run tests/engines/vllm --servers --ignore=tests/engines/vllm/test_served.py "$@"
+# Several API servers in front of several engines. Each by itself, and a router: ./scripts/matrix scale.
+run tests/engines/scale/test_vllm_processes.py -m short "$@"

@@ -8,6 +8,8 @@ from typing import TypeVar
 import pytest
 from engine_fixtures import Servers
 
+from tests import s3
+
 ray = pytest.importorskip("ray", reason="scripts/lib/test_ray.sh has it")
 
 
@@ -18,6 +20,12 @@ T = TypeVar("T")
 def plans() -> Servers:
     """No engine's server is needed here."""
     return {}
+
+
+@pytest.fixture(scope="session")
+def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[s3.Bucket]:
+    with s3.running(tmp_path_factory.mktemp("s3") / "log") as started:
+        yield started
 
 
 def patiently(start: Callable[[], T]) -> T:

@@ -19,6 +19,8 @@ from ray._private.services import find_gcs_addresses
 from toolwire.batch import Outcome, ParseCalls
 from toolwire.batch.ray_data import run_on_ray
 
+from tests.s3 import Bucket
+
 CALL = '<tool_call>{"name": "add", "arguments": {"a": NUMBER}}</tool_call>'
 #: In several files, so that both nodes have something to do.
 FILES = 6
@@ -128,6 +130,24 @@ def cluster_jobs() -> list[Any]:
     """Every driver that has ever joined the cluster."""
     jobs: list[Any] = ray._private.state.jobs()
     return jobs
+
+
+@pytest.mark.parametrize("kind", [pytest.param("parquet", marks=pytest.mark.short), "jsonl.gz"])
+def test_from_s3_to_s3(kind: str, cluster: str, bucket: Bucket, tmp_path: Path) -> None:
+    """A pattern and a folder there, and nobody but the address says where that is."""
+    write_files(tmp_path / "in", kind)
+    bucket.put(tmp_path / "in", f"in-{kind}")
+    for number, place in enumerate((f"in-{kind}/*", f"in-{kind}")):
+        out = f"out-{kind}-{number}"
+        command = [sys.executable, "-m", "toolwire.cli", "batch", "hermes", bucket.address(place)]
+        command += [bucket.address(out), "--ray", cluster]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        bucket.get(out, tmp_path / out)
+        is_right(read_files(tmp_path / out))
+    again = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert again.returncode == 2
+    assert "exists: name a folder that does not" in again.stderr
 
 
 @pytest.mark.parametrize("batch_format", ["numpy", "pyarrow", "pandas"])

@@ -71,6 +71,7 @@ def test_every_worker(server: EngineServer, counters: Path) -> None:
     check_workers(server, counters)
 
 
+@pytest.mark.short
 @pytest.mark.parametrize("server", [("--dp-size", "2")], indirect=True)
 def test_every_worker_before_two_engines(server: EngineServer, counters: Path) -> None:
     """Both engines have written some of the answers, as their log says."""

@@ -60,10 +60,11 @@ class TestApiServers:
 
 
 class TestEngines:
-    FLAGS = ("--data-parallel-size", "2")
+    FLAGS = ("--api-server-count", "2", "--data-parallel-size", "2")
 
+    @pytest.mark.short
     def test_each_answers(self, server: EngineServer, folder: Path, tokenizer: Tokenizer) -> None:
-        """Behind as many API servers. Both engines have written some of the answers."""
+        """Behind two API servers. Both engines have written some of the answers."""
         check_api_servers(server, folder, tokenizer)
         engines = served_by_engines(server.url)
         assert len(engines) == 2
