@@ -61,12 +61,12 @@ def test_a_familys_page(family: str) -> None:
 
 
 def test_the_drift_is_what_the_parser_does() -> None:
-    (row,) = (
-        line
-        for line in pages.drift(get_format("hermes"), pages.all_of(get_format("hermes")))
-        if line.startswith("| the last closer is missing")
-    )
-    assert row.endswith("| `get_weather` |")
+    lines = list(pages.drift(get_format("hermes"), pages.all_of(get_format("hermes"))))
+    place = lines.index("The last closer is missing: `get_weather`.")
+    text = "\n".join(lines[place + 3 : lines.index("```", place)])
+    (call,) = toolwire.parse("hermes", text).tool_calls
+    assert call.name == "get_weather"
+    assert "</tool_call>" not in text
 
 
 def test_the_table_of_all_names_every_format() -> None:

@@ -19,6 +19,8 @@ from toolwire.templates import get_template, list_templates
 
 from .engines.page_blocks import PAGES, README, Block, block_with, blocks, text_of
 from .gateway.conftest import PATIENCE, Server, upstream_server
+from .gateway.scripted_answers import ONE
+from .gateway.support_gateway import ASK, TOOLS, events
 from .ports import free_port
 
 ROOT = Path(__file__).parents[1]
@@ -117,6 +119,20 @@ def test_bash_blocks_run(block: Block, folder: Path) -> None:
     assert run.stdout
 
 
+def arguments_streamed(url: str) -> list[str]:
+    """The pieces of a call's arguments, of a model on a server that refuses tools."""
+    body = json.dumps({"model": "line+ollama", "stream": True, "messages": ASK, "tools": TOOLS})
+    head = {"content-type": "application/json"}
+    request = urllib.request.Request(f"{url}/v1/chat/completions", body.encode(), head)
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        text = answer.read().decode()
+    choices = [choice for event in events(text) for choice in event["choices"]]
+    calls = [call for choice in choices for call in choice["delta"].get("tool_calls") or ()]
+    pieces = [piece for call in calls if (piece := call["function"].get("arguments"))]
+    assert "".join(pieces) == ONE
+    return pieces
+
+
 @pytest.mark.parametrize("page", [README, "docs/index.md"])
 def test_the_gateway_runs(page: str) -> None:
     upstream = upstream_server().start()
@@ -129,6 +145,7 @@ def test_the_gateway_runs(page: str) -> None:
     try:
         with urllib.request.urlopen(f"{gateway.url}/healthz", timeout=PATIENCE) as answer:
             assert json.load(answer) == {"status": "ok"}
+        assert len(arguments_streamed(gateway.url)) > 1, "the call came in one piece"
     finally:
         gateway.kill()
         upstream.kill()

@@ -35,6 +35,9 @@ OTHERS = "Any other model"
 #: vLLM reads this family by its tokens, and starts with no other parser.
 NO_PLUGIN = {("harmony", "vllm")}
 ENGINES = {"vllm": "vLLM", "sglang": "SGLang"}
+#: The language of a block with what a model wrote: its lines are broken where the page ends, so that
+#: nothing of them is out of sight (docs/assets/site.css).
+WRITTEN = "{ .text .wrap }"
 #: A call in JSON, as models write it that fall back to what they know best.
 FALL_BACK = '{"name": "get_weather", "arguments": {"city": "Paris", "days": 2}}'
 
@@ -54,7 +57,7 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
     return ["| " + " | ".join(line) + " |" for line in lines]
 
 
-def fenced(text: str, language: str = "text", indent: str = "") -> list[str]:
+def fenced(text: str, language: str = WRITTEN, indent: str = "") -> list[str]:
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return [indent + line for line in (fence + language, *text.split("\n"), fence)]
@@ -94,14 +97,24 @@ def family_page(family: str, formats: list[Format]) -> str:
     if rows:
         lines += ["## Templates of toolwire's", ""]
         lines += ["Where the model's own template does not show tools, or the model has none:", ""]
-        shown = [(models, code(name), code(parser)) for models, name, parser in rows]
-        lines += [*table(("models", "template", "parser"), shown), ""]
+        shown = [(code(name), linked(parser), models) for models, name, parser in rows]
+        lines += [*table(("template", "parser", "models"), shown), ""]
         lines += ["[All of them, and how they are used](../chat-templates.md).", ""]
     return "\n".join(lines)
 
 
-def parser_link(spec: Format) -> str:
-    return f"[`toolwire_{spec.name}`](#{spec.name})"
+def parser_link(spec: Format, page: str = "") -> str:
+    return f"[`toolwire_{spec.name}`]({page}#{spec.name})"
+
+
+def page_of(spec: Format) -> str:
+    return f"{slug(spec.family or OTHERS)}.md"
+
+
+def linked(parser: str) -> str:
+    """A parser's name as a link to its family's page."""
+    spec = get_format(parser.removeprefix("toolwire_"))
+    return parser_link(spec, page_of(spec))
 
 
 def format_section(spec: Format) -> Iterator[str]:
@@ -109,7 +122,8 @@ def format_section(spec: Format) -> Iterator[str]:
     since = f" Since {spec.year}." if spec.year else ""
     yield from (f"## {spec.name}", "", f"{spec.models}.{since}", "")
     if entry["examples"]["two"]:
-        yield from ("Two calls, as the model's own template writes them:", "")
+        whose = "the model's own template writes them" if spec.family else "the format has them"
+        yield from (f"Two calls, as {whose}:", "")
         yield from (*fenced(entry["examples"]["two"]), "")
     yield from (*commands(spec, entry), "")
     yield from (*table(("parser", code(entry["parser"])), list(facts(spec, entry))), "")
@@ -184,13 +198,16 @@ def drifted(spec: Format, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def drift(spec: Format, entry: dict[str, Any]) -> Iterator[str]:
-    rows = [
-        (what, code(text), outcome(parse(spec, text, entry["tools"])))
-        for what, text in drifted(spec, entry)
-    ]
-    if rows:
+    """No table: on a phone its columns would cut the texts, and the names of the calls, into letters."""
+    texts = list(drifted(spec, entry))
+    if texts:
         yield from ("### When the model drifts", "", "Tried while this page was made:", "")
-        yield from (*table(("what happens", "the text", "what comes out"), rows), "")
+    for what, text in texts:
+        yield from (
+            f"{what[0].upper()}{what[1:]}: {outcome(parse(spec, text, entry['tools']))}.",
+            "",
+        )
+        yield from (*fenced(text), "")
 
 
 def outcome(message: Message) -> str:
@@ -234,8 +251,8 @@ def all_formats() -> str:
     rows = []
     for family, formats in families().items():
         for spec in formats:
-            where = f"[{family}]({slug(family)}.md)"
-            parser = f"[`toolwire_{spec.name}`]({slug(family)}.md#{spec.name})"
+            where = f"[{family}]({page_of(spec)})"
+            parser = parser_link(spec, page_of(spec))
             example = code(spec.example) if len(spec.example) <= 90 else ""
             rows.append((where, spec.models, parser, str(spec.year or ""), example))
     head = ("family", "models", "parser", "since", "a call")
