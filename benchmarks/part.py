@@ -106,7 +106,8 @@ def as_text(table: Table) -> str:
     rows = [["" if cell is None else str(cell) for cell in row] for row in cells]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
     )
 
 

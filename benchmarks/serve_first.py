@@ -113,8 +113,8 @@ def mcp_tools(count: int, number: int) -> tuple[Tools, dict[str, Any]]:
 
 
 def ways_to_write(call: dict[str, Any], declared: Tools) -> Iterator[Pieces]:
-    """In the format's own way, and in others that a grammar may ask for: with tags of several tokens, for
-    a grammar that knows no special ones, and at last as JSON, which is for any format."""
+    """In the format's own way, and in others that a grammar may ask for: with tags of several tokens,
+    for a grammar that knows no special ones, and at last as JSON, which is for any format."""
     plain = toolwire.write(FORMAT, [call], declared)
     for text in (plain, f"\n{plain}", f"\n\n{plain}", plain.replace("\n", "")):
         yield (text,)

@@ -12,6 +12,7 @@ from toolwire.openai import request as openai_request
 
 from .work import most
 
+
 def as_given(*parts: Any) -> Any:
     return parts
 

@@ -63,7 +63,9 @@ class Server:
         return answer
 
 
-def measured(first: Any, compiling: dict[str, float], begins: str = "<") -> tuple[list[Any], Server]:
+def measured(
+    first: Any, compiling: dict[str, float], begins: str = "<"
+) -> tuple[list[Any], Server]:
     server = Server(importlib.import_module("serve_client"), compiling, begins)
     found: list[Any] = []
     plan = first.Plan(rounds=3, counts=(1, 10, 100))
