@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 ORDER = (
-    "parsers", "neighbours", "serve", "cache", "start", "tools", "batch", "gateway", "correctness",
+    "parsers", "neighbours", "serve", "grammars", "cache", "start", "tools", "batch", "gateway",
+    "correctness",
 )  # fmt: skip
 LONG = 24  # rows; a longer table is folded
 

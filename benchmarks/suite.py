@@ -29,7 +29,7 @@ PARTS = (
 #: The engines whose environments a part needs.
 ENGINES = {
     "start": ("vllm",),
-    "tools": (),
+    "tools": ("vllm",),
     "grammars": ("vllm",),
     "cache": ("vllm", "sglang"),
     "parsers": ("vllm", "sglang"),
@@ -39,6 +39,8 @@ ENGINES = {
     "batch": ("vllm", "sglang"),
     "gateway": ("litellm",),
 }
+#: The parts that run in vLLM's environment, where toolwire's core is compiled.
+INSIDE = ("tools", "grammars", "neighbours", "serve")
 #: What the parts need in them beside the engine: gguf makes the model, pandas is for `vllm bench`.
 NEEDS = {"vllm": ("gguf", "httpx2", "pandas"), "sglang": ("gguf",), "litellm": ()}
 
@@ -88,7 +90,7 @@ def install(engine: str) -> None:
 
 def command(part: str, asked: argparse.Namespace) -> list[str]:
     away = part == "serve" and asked.base_url
-    inside = part in ("grammars", "neighbours", "serve") and not away
+    inside = part in INSIDE and not away
     python = str(workers.python_of("vllm")) if inside else sys.executable
     found = [python, str(ROOT / "benchmarks" / f"{part}.py")]
     found += ["--json", str(asked.report / f"{part}.json")]

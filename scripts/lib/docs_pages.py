@@ -138,9 +138,8 @@ def commands(spec: Format, entry: dict[str, Any]) -> Iterator[str]:
     started = start_commands("MODEL", entry["parser"], template=template)
     for engine, line in started.items():
         if (spec.name, engine) not in NO_PLUGIN:
-            yield from tab(
-                ENGINES[engine], re.sub(r" (--(?:tool-call|chat))", r" \\\n    \1", line)
-            )
+            short = re.sub(r" (--(?:enable|tool-call|chat))", r" \\\n    \1", line)  # for a phone
+            yield from tab(ENGINES[engine], short)
     gateway = f"toolwire gateway --upstream http://127.0.0.1:11434/v1 --format {spec.name}"
     yield from tab("any server", gateway)
 

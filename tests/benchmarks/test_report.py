@@ -12,6 +12,7 @@ import part
 import pytest
 import readme
 import render
+import suite
 from part import Part, Plot, Ratio, Series, Table
 
 ROOT = Path(__file__).parents[2]
@@ -110,6 +111,10 @@ def test_the_page(folder: Path) -> None:
     assert '<td class="n">12,345</td>' in text
     assert '<td class="n">–</td>' in text
     assert "<code>hermes</code>" in text
+
+
+def test_the_page_shows_every_part() -> None:
+    assert sorted(render.ORDER) == sorted(suite.PARTS)
 
 
 def test_the_page_needs_no_other_file(folder: Path) -> None:

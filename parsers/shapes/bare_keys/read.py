@@ -12,25 +12,24 @@ from ...core.driver import Run
 from ...core.literals import Literals
 from ...core.loose import LooseReader
 from ...core.names import read_word
-from ...core.shape_reader import CALL, NOTHING, Outcome, ShapeReader
+from ...core.shape_reader import CALL, NOTHING, Outcome
 from ...core.window import Step, Window
-from ..json_calls.read import JsonCallsReader
+from ..json_calls.drift import DriftingReader
 
 if TYPE_CHECKING:
     from . import BareKeys
 
 
-class BareKeysReader(ShapeReader):
+class BareKeysReader(DriftingReader):
     """A prefix, a name, and an object with bare keys."""
 
     def __init__(self, shape: BareKeys) -> None:
-        super().__init__(shape)
+        super().__init__(shape, shape.drift)
         # A model may forget the word, or all of it.
         self._prefix: Literals = Literals([shape.prefix, shape.prefix[-1]])
         self._dialect = Dialect(
             quotes=(shape.quote, '"', "'"), raw=(shape.quote,), python=False, spacing_kept=False
         )
-        self._drift = JsonCallsReader(shape.drift)
 
     def may_start(self, character: str) -> bool:
         return self._prefix.may_start(character) or self._drift.may_start(character)
@@ -38,12 +37,8 @@ class BareKeysReader(ShapeReader):
     def begins(self, window: Window) -> bool | None:
         return self._prefix.stands(window)
 
-    def read(self, run: Run) -> Step[Outcome]:
+    def read_own(self, run: Run) -> Step[Outcome]:
         w = run.window
-        while (drifts := self._drift.begins(w)) is None:
-            yield
-        if drifts:
-            return (yield from self._drift.read(run))
         while (prefix := self._prefix.here(w)) is None:
             yield
         if not prefix and not run.inside_all():

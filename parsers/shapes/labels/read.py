@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Final
 from ...core.driver import Run
 from ...core.jsontext import VALUE_START, read_arguments
 from ...core.literals import Literals
-from ...core.shape_reader import CALL, NOTHING, Outcome, ShapeReader
+from ...core.shape_reader import CALL, NOTHING, Outcome
 from ...core.sinks import Pieces
 from ...core.window import Step, Window
-from ..json_calls.read import KNOWN_KEYS, JsonCallsReader
+from ..json_calls.drift import DriftingReader
+from ..json_calls.read import KNOWN_KEYS
 
 if TYPE_CHECKING:
     from . import Labels
@@ -27,16 +28,15 @@ _LINE: Final = re.compile(r"[^\r\n]*").match
 _OTHERS: Final = Literals([f"{label}:" for label in KNOWN_KEYS])
 
 
-class LabelsReader(ShapeReader):
+class LabelsReader(DriftingReader):
     """Labelled lines."""
 
     def __init__(self, shape: Labels) -> None:
-        super().__init__(shape)
+        super().__init__(shape, shape.drift)
         self._name_label: str = shape.name_label
         self._argument_labels: tuple[str, ...] = shape.argument_labels
         labels = (shape.name_label, *shape.argument_labels, *KNOWN_KEYS)
         self._labels: Literals = Literals([f"{label}:" for label in labels])
-        self._drift = JsonCallsReader(shape.drift)
 
     def may_start(self, character: str) -> bool:
         return self._drift.may_start(character) or character.isalpha()
@@ -44,12 +44,8 @@ class LabelsReader(ShapeReader):
     def begins(self, window: Window) -> bool | None:
         return self._labels.stands(window)
 
-    def read(self, run: Run) -> Step[Outcome]:
+    def read_own(self, run: Run) -> Step[Outcome]:
         w = run.window
-        while (drifts := self._drift.begins(w)) is None:
-            yield
-        if drifts:
-            return (yield from self._drift.read(run))
         name = ""
         early: Pieces | None = None
         complete = False

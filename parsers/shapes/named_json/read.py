@@ -17,11 +17,11 @@ from ...core.driver import Run
 from ...core.jsontext import VALUE_START, read_arguments
 from ...core.literals import Literals
 from ...core.names import Word, is_in_word, read_word, word_before
-from ...core.shape_reader import CALL, NOTHING, Outcome, ShapeReader
+from ...core.shape_reader import CALL, NOTHING, Outcome
 from ...core.sinks import Pieces
 from ...core.window import Matches, Step, Window
 from ...schema.tools import Tool
-from ..json_calls.read import JsonCallsReader
+from ..json_calls.drift import DriftingReader
 
 if TYPE_CHECKING:
     from . import NamedJson
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 _NO_ARGUMENTS: Final = Literals(["null", '""'])
 
 
-class NamedJsonReader(ShapeReader):
+class NamedJsonReader(DriftingReader):
     """A name, perhaps an id, a separator, and the arguments."""
 
     def __init__(self, shape: NamedJson) -> None:
-        super().__init__(shape)
+        super().__init__(shape, shape.drift)
         self._separator: Literals = Literals(shape.separator)
         self._id_separator: Literals = Literals(shape.id_separator)
         self._word: Word = word_before(
@@ -42,7 +42,6 @@ class NamedJsonReader(ShapeReader):
         )
         self._name_separator: Literals = Literals(shape.name_separator)
         self._header: Matches | None = re.compile(shape.header).fullmatch if shape.header else None
-        self._drift = JsonCallsReader(shape.drift)
         self.text_names = shape.text_names
 
     def may_start(self, character: str) -> bool:
@@ -52,12 +51,8 @@ class NamedJsonReader(ShapeReader):
         first = window.peek()
         return None if first is None else is_in_word(first) or self._name_separator.may_start(first)
 
-    def read(self, run: Run) -> Step[Outcome]:
+    def read_own(self, run: Run) -> Step[Outcome]:
         w = run.window
-        while (drifts := self._drift.begins(w)) is None:
-            yield
-        if drifts:
-            return (yield from self._drift.read(run))
         if not run.inside_all():
             return NOTHING
         while (header := read_word(w, run.delimiters, self._word)) is None:
