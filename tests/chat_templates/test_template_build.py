@@ -66,6 +66,21 @@ def test_a_template_is_one_file_without_includes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_llama_cpp_can_read_it(name: str) -> None:
+    """Its own Jinja looks for nothing that was not given in a list, and makes no list of an object."""
+    tree = jinja2.Environment().parse(templates.get_template(name).text())
+    names = list(tree.find_all(jinja2.nodes.Name))
+    set_here = {each.name for each in names if each.ctx in ("store", "param")}
+    looked_for = {
+        compare.expr.name
+        for compare in tree.find_all(jinja2.nodes.Compare)
+        if isinstance(compare.expr, jinja2.nodes.Name) and compare.ops[0].op in ("in", "notin")
+    }
+    assert looked_for - set_here == set()
+    assert "list" not in {use.name for use in tree.find_all(jinja2.nodes.Filter)}
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_template_says_what_it_is(name: str) -> None:
     template = templates.get_template(name)
     assert template.text().startswith(
