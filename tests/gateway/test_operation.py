@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -59,6 +62,32 @@ def test_it_says_what_looks_wrong(upstream: Server) -> None:
         assert f"{nobody} does not answer (ConnectError)" in silent
         *_, lost = doubts(f"{upstream.url}/v1/moved/404", client)
         assert "answered with 404" in lost
+
+
+@pytest.mark.parametrize(("says", "hint"), [(False, 1), (True, 0), (None, 0)])
+def test_it_says_that_llama_cpp_keeps_the_tools_to_itself(says: bool | None, hint: int) -> None:
+    def llama_cpp(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path == "/props" and says is not None:
+            return httpx2.Response(200, json={"chat_template_caps": {"supports_tools": says}})
+        return httpx2.Response(200 if request.url.path == "/v1/models" else 404, json={})
+
+    with httpx2.Client(transport=httpx2.MockTransport(llama_cpp)) as client:
+        found = doubts("http://llama/v1", client)
+        assert len(found) == hint
+        assert all("--tools prompt" in sentence for sentence in found)
+        assert doubts("http://llama/v1", client, tools="prompt") == []
+
+
+def test_it_says_that_its_port_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "toolwire.cli", "gateway", "--upstream", "http://a/v1"]
+        done = subprocess.run(
+            [*command, "--port", str(port)], capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert f"Nothing can listen on 127.0.0.1, port {port}: choose another --port" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 # The log and the id of a request
