@@ -60,6 +60,31 @@ def test_a_familys_page(family: str) -> None:
             assert "(unfinished)" in section, "a call that the token limit cut stays unfinished"
 
 
+def test_the_newest_version_comes_first() -> None:
+    order = [spec.name for spec in FAMILIES["DeepSeek"]]
+    assert order[:4] == ["deepseek_v41", "deepseek_v4", "deepseek_v3_2", "deepseek_v3_1"]
+    assert [spec.name for spec in FAMILIES["Solar"]] == ["solar_open2", "solar_open"]
+
+
+def test_a_familys_page_names_those_of_its_models_that_write_anothers_format() -> None:
+    text = pages.family_page("Granite", FAMILIES["Granite"])
+    assert "| Granite 4.2 | [`toolwire_qwen3_coder`](qwen.md#qwen3_coder) |" in text
+
+
+def test_what_is_said_of_an_engines_own_names() -> None:
+    mixed = pages.whose(["deepseek_v3", "cohere_command4"], pages.vllm_kept)
+    assert mixed.startswith("`deepseek_v3`. `TOOLWIRE_OVERRIDE=1` puts ours behind it. TOOL")
+    assert "leaves cohere_command4 to vLLM" in mixed
+    assert "puts ours" not in pages.whose(["cohere_command3", "cohere_command4"], pages.vllm_kept)
+
+
+def test_a_familys_template_and_its_last_token_are_its_own() -> None:
+    facts = dict(pages.facts(get_format("pythonic"), pages.all_of(get_format("pythonic"))))
+    assert "`llama3-pythonic`" in facts["chat template"]
+    assert pages.end_of_turn(get_format("cohere")) == "<|END_OF_TURN_TOKEN|>"
+    assert pages.end_of_turn(get_format("hermes")) == "<|im_end|>"
+
+
 def test_the_drift_is_what_the_parser_does() -> None:
     lines = list(pages.drift(get_format("hermes"), pages.all_of(get_format("hermes"))))
     place = lines.index("The last closer is missing: `get_weather`.")

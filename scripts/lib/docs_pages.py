@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from toolwire import Format, Message, get_format, list_formats, parse
 from toolwire.cli import make_app
 from toolwire.commands.detect import start_commands
 from toolwire.commands.formats import all_of
+from toolwire.core.format import COMMON_ENDS
 from toolwire.engines.names import sglang_kept, vllm_kept
 from toolwire.formats import ANY
 
@@ -76,7 +77,25 @@ def families() -> dict[str, list[Format]]:
     for spec in map(get_format, [*list_formats(), ANY]):
         found.setdefault(spec.family or OTHERS, []).append(spec)
     order = sorted(found, key=lambda family: (family == OTHERS, family.lower()))
-    return {name: sorted(found[name], key=lambda spec: (-spec.year, spec.name)) for name in order}
+    return {name: sorted(found[name], key=newest_first) for name in order}
+
+
+def newest_first(spec: Format) -> tuple[int, list[int], str]:
+    """By the year; in the same year, by the highest version among its models."""
+    versions = re.findall(r"(?<!\w)[vV]?(\d+(?:\.\d+)*)(?![\w.]*\w)", spec.models)
+    highest = max(([int(part) for part in one.split(".")] for one in versions), default=[0])
+    return -spec.year, [-part for part in highest] + [0] * (4 - len(highest)), spec.name
+
+
+def in_other_families(family: str) -> list[tuple[str, str]]:
+    """Models that have this family's name, and write the format of another one."""
+    return [
+        (model, linked(f"toolwire_{spec.name}"))
+        for spec in map(get_format, list_formats())
+        if spec.family not in ("", family)
+        for model in spec.models.split(", ")
+        if re.match(rf"{re.escape(family)}\b", model)
+    ]
 
 
 def our_templates() -> list[tuple[str, str, str]]:
@@ -87,8 +106,9 @@ def our_templates() -> list[tuple[str, str, str]]:
 
 def family_page(family: str, formats: list[Format]) -> str:
     lines = [f"# {family}", ""]
-    if len(formats) > 1:
-        lines += [*table(("models", "parser"), [(s.models, parser_link(s)) for s in formats]), ""]
+    parsers = [(spec.models, parser_link(spec)) for spec in formats] + in_other_families(family)
+    if len(parsers) > 1:
+        lines += [*table(("models", "parser"), parsers), ""]
     for spec in formats:
         lines += format_section(spec)
     rows = [row for row in our_templates() if re.search(rf"\b{family.split()[0]}", row[0], re.I)]
@@ -97,8 +117,11 @@ def family_page(family: str, formats: list[Format]) -> str:
     if rows:
         lines += ["## Templates of toolwire's", ""]
         lines += ["Where the model's own template does not show tools, or the model has none:", ""]
-        shown = [(code(name), linked(parser), models) for models, name, parser in rows]
-        lines += [*table(("template", "parser", "models"), shown), ""]
+        # No table: its three columns are more than a phone shows.
+        lines += [
+            f"- {models}: {code(name)}, with {linked(parser)}" for models, name, parser in rows
+        ]
+        lines.append("")
         lines += ["[All of them, and how they are used](../chat-templates.md).", ""]
     return "\n".join(lines)
 
@@ -138,19 +161,22 @@ def commands(spec: Format, entry: dict[str, Any]) -> Iterator[str]:
     started = start_commands("MODEL", entry["parser"], template=template)
     for engine, line in started.items():
         if (spec.name, engine) not in NO_PLUGIN:
-            short = re.sub(r" (--(?:enable|tool-call|chat))", r" \\\n    \1", line)  # for a phone
+            short = re.sub(r" (--(?:enable|tool-call|chat))", r" \\\n  \1", line)  # for a phone
             yield from tab(ENGINES[engine], short)
     gateway = f"toolwire gateway --upstream http://127.0.0.1:11434/v1 --format {spec.name}"
     yield from tab("any server", gateway)
 
 
 def tab(title: str, command: str) -> Iterator[str]:
-    yield from (f'=== "{title}"', "", *fenced(command, "bash", indent="    "), "")
+    yield from (f'=== "{title}"', "", *fenced(command, "{ .bash .wrap }", indent="    "), "")
 
 
 def facts(spec: Format, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    ours = f", or {code(entry['template'])} of ours" if entry["template"] else ""
-    yield "chat template", f"the model's own{ours}"
+    template = template_for(spec, entry)
+    yield (
+        "chat template",
+        "the model's own" + (f", or {code(template)} of ours" if template else ""),
+    )
     yield "thoughts", thoughts(spec, entry["reasoning"])
     yield "`required`, `strict`", f"the model is held to it {entry['constrained']}"
     yield "ids that are made", code(entry["ids"]["template"])
@@ -159,18 +185,29 @@ def facts(spec: Format, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for engine, kept in (("vllm", vllm_kept), ("sglang", sglang_kept)):
         names = entry["engines"][engine]
         if names:
-            told = " ".join(["`TOOLWIRE_OVERRIDE=1` puts ours behind them.", *kept(names)])
-            told = " ".join(kept(names)) if len(kept(names)) == len(names) else told
-            yield f"{ENGINES[engine]}'s own names", f"{', '.join(map(code, names))}. {told}"
-    if (spec.name, "vllm") in NO_PLUGIN:
-        yield "vLLM", "it reads this family by its tokens and starts with no other parser"
+            yield f"{ENGINES[engine]}'s own names", whose(names, kept)
+
+
+def template_for(spec: Format, entry: dict[str, Any]) -> str | None:
+    """Ours for a family's models, as docs/chat-templates.md has it, or for any model."""
+    of_family = (name for _, name, parser in our_templates() if parser == entry["parser"])
+    found: str | None = next(of_family, None) if spec.family else entry["template"]
+    return found
+
+
+def whose(names: list[str], kept: Callable[[list[str]], list[str]]) -> str:
+    """An engine's own names: those that ours can have, and those that stay the engine's."""
+    ours = [name for name in names if not kept([name])]
+    them = "it" if len(ours) == 1 else "them"
+    taken = [f"{', '.join(map(code, ours))}. `TOOLWIRE_OVERRIDE=1` puts ours behind {them}."]
+    return " ".join((taken if ours else []) + kept(names))
 
 
 def thoughts(spec: Format, reasoning: dict[str, Any]) -> str:
     if spec.name == ANY:
         return "in the style whose marker comes first"
     name = reasoning["style"] or spec.name
-    flag = code(f"--reasoning-parser toolwire_{name}")
+    flag = f"`--reasoning-parser`{{ .flag }} {code(f'toolwire_{name}')}"
     around = [code(reasoning[side]) for side in ("open", "close") if reasoning[side]]
     where = f" ({' … '.join(around)})" if around else ""
     return f"where the model thinks: {flag}{where}"
@@ -190,10 +227,19 @@ def drifted(spec: Format, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "in a code fence", f"```\n{one}\n```"
     yield "cut off by the token limit", one[: one.index("Paris") + 3]
     if spec.end_of_turn:
-        yield "the token that ends the turn is still there", one + spec.end_of_turn[0]
-    if hasattr(spec.shape, "drift") and layout.section_begin + layout.call_begin:
-        around = (layout.section_begin + layout.call_begin, layout.call_end + layout.section_end)
-        yield "JSON between its markers", FALL_BACK.join(around)
+        yield "a token that ends turns is still there", one + end_of_turn(spec)
+    opener = layout.section_begin + layout.call_begin
+    if hasattr(spec.shape, "drift") and opener.rstrip().endswith((">", "[", "]")):
+        yield (
+            "JSON between its markers",
+            FALL_BACK.join((opener, layout.call_end + layout.section_end)),
+        )
+
+
+def end_of_turn(spec: Format) -> str:
+    """The family's own, where it has one that others do not have."""
+    own = [token for token in spec.end_of_turn if token not in COMMON_ENDS]
+    return (own or spec.end_of_turn)[0]
 
 
 def drift(spec: Format, entry: dict[str, Any]) -> Iterator[str]:
@@ -213,10 +259,10 @@ def outcome(message: Message) -> str:
     if not message.tool_calls:
         return "no call; the text stays text"
     calls = [
-        call.name if call.complete else f"{call.name} (unfinished)" for call in message.tool_calls
+        code(call.name) + ("" if call.complete else " (unfinished)") for call in message.tool_calls
     ]
     left = f", and the text {code(message.content)}" if message.content else ""
-    return ", ".join(map(code, calls)) + left
+    return ", ".join(calls) + left
 
 
 def corpus(spec: Format) -> Iterator[str]:
@@ -225,10 +271,11 @@ def corpus(spec: Format) -> Iterator[str]:
         return
     yield from ("### Cases", "", "From the tests: what came, and what has to come out of it.", "")
     for case in cases:
-        yield from (f'??? note "{case.name}"', "")
+        alias = "" if case.format == spec.name else f" ({case.format})"
+        yield from (f'??? note "{case.name}{alias}"', "")
         yield from fenced(case.text, indent="    ")
         yield ""
-        yield from fenced(expected(case), "json", indent="    ")
+        yield from fenced(expected(case), "{ .json .wrap }", indent="    ")
         yield ""
 
 
