@@ -100,6 +100,14 @@ def test_the_table_of_all_names_every_format() -> None:
     assert pages.MARKER in text_of("docs/models/index.md")
 
 
+def test_a_flag_is_not_broken_behind_its_hyphens() -> None:
+    block = '<div class="language-bash"><pre><code>x<span>y</span> --z 1</code></pre></div>'
+    text = f"<p><code>--tools prompt</code> or <code>x --y</code>, not -- this</p>{block}"
+    marked = pages.on_page_content(text, None, None, None)
+    assert re.findall(r'<span class="flag">([^<]*)</span>', marked) == ["--tools", "--y", "--z"]
+    assert re.sub(r'<span class="flag">([^<]*)</span>', r"\1", marked) == text
+
+
 def test_every_command_is_in_the_reference() -> None:
     text = pages.commands_page()
     for name in ("parse", "gateway", "detect", "batch"):

@@ -207,7 +207,7 @@ def thoughts(spec: Format, reasoning: dict[str, Any]) -> str:
     if spec.name == ANY:
         return "in the style whose marker comes first"
     name = reasoning["style"] or spec.name
-    flag = f"`--reasoning-parser`{{ .flag }} {code(f'toolwire_{name}')}"
+    flag = code(f"--reasoning-parser toolwire_{name}")
     around = [code(reasoning[side]) for side in ("open", "close") if reasoning[side]]
     where = f" ({' … '.join(around)})" if around else ""
     return f"where the model thinks: {flag}{where}"
@@ -371,3 +371,14 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     markdown = re.sub(r"^(```\w+) covered-by=\S+$", r"\1", markdown, flags=re.MULTILINE)
     markdown = re.sub(r"^\|.*", bars, markdown, flags=re.MULTILINE)
     return markdown.replace(MARKER, all_formats()) if MARKER in markdown else markdown
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Flags get a class: a browser would break them behind their hyphens."""
+    return re.sub(
+        r'<code>[^<]*</code>|<div class="language-bash.*?</div>', flags_marked, html, flags=re.S
+    )
+
+
+def flags_marked(code: re.Match[str]) -> str:
+    return re.sub(r"(?<=[> ])--[\w-]+", r'<span class="flag">\g<0></span>', code[0])
