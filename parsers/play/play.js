@@ -74,7 +74,7 @@ function drawStep(step) {
   if (step === last) message.calls.forEach((call, i) => { call.problem = trace.calls[i]?.problem; });
   drawMessage(at("message"), message);
   at("message").scrollTop = at("message").scrollHeight; // where it grows
-  at("finish").textContent = step === last ? `finish_reason: ${trace.finish_reason}` : "";
+  at("finish").textContent = step === last && trace.length ? `finish_reason: ${trace.finish_reason}` : "";
   drawLines();
   remember();
 }

@@ -97,7 +97,7 @@ function player(card, moved = () => {}) {
   const last = () => trace.steps.length - 1;
 
   function draw() {
-    const atEnd = step === last(), place = atEnd ? "the end" : `${trace.steps[step].to} of ${trace.length}`;
+    const atEnd = step === last(), place = !trace.length ? "" : atEnd ? "the end" : `${trace.steps[step].to} of ${trace.length}`;
     parts.slider.value = step;
     parts.place.textContent = place;
     parts.slider.setAttribute("aria-valuetext", place);

@@ -21,6 +21,10 @@ await afterRead(() => page.goto(url));
 saw.example = { call: await parts("call"), content: await parts("content"), reasoning: await parts("reasoning"),
   name: await spans("name") };
 
+// Of no text nothing is said.
+await paste("");
+saw.empty = { finish: await page.locator("#finish").textContent(), shown: await page.locator("#shown").textContent() };
+
 // What a model wrote may be anything, and stays text.
 const given = JSON.parse(readFileSync(file, "utf-8"));
 await afterRead(() => page.selectOption("#format", "any"));

@@ -53,6 +53,7 @@ def test_the_page(playwright: Path, tmp_path: Path) -> None:
     assert saw["example"]["call"] == ['{"city": "Oslo", "days": 3}']
     assert saw["example"]["name"] == ["get_weather"]
     assert len(saw["example"]["reasoning"]) == 1
+    assert saw["empty"] == {"finish": "", "shown": ""}
     assert saw["hostile"]["made"] == 0
     assert saw["hostile"]["signs"] == ["U+202E", "U+0000"]
     assert saw["hostile"]["shown"] == HOSTILE
