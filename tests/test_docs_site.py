@@ -113,6 +113,10 @@ def test_every_command_is_in_the_reference() -> None:
     for name in ("parse", "gateway", "detect", "batch"):
         assert f"## toolwire {name}\n" in text
     assert "`--upstream`" in text
+    assert (
+        "| `--browser`, `--no-browser` | Open the page in a browser. Default: `--browser`. |"
+        in text
+    )
 
 
 @pytest.mark.parametrize(

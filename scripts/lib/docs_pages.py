@@ -314,16 +314,21 @@ def commands_page() -> str:
     for name, command in group.commands.items():
         lines += [f"## toolwire {name}", "", *plain(command.help or "").split("\n"), ""]
         rows = [parameter(one) for one in command.params if one.name != "help"]
-        lines += [*table(("", "what", "default"), rows), ""] if rows else []
+        lines += [*table(("", "what"), rows), ""] if rows else []
         lines += [re.sub(r"Example: (.*)", r"Example: `\1`", command.epilog or ""), ""]
     return "\n".join(lines)
 
 
-def parameter(one: Any) -> tuple[str, str, str]:
+def parameter(one: Any) -> tuple[str, str]:
+    """No column for defaults: most have none, and a phone has no room for it."""
+    switch = list(getattr(one, "secondary_opts", []))
     names = [one.metavar or one.name.upper()] if one.param_type_name == "argument" else one.opts
-    default = one.default
-    shown = "" if callable(default) or default in (None, "", False, ()) else code(str(default))
-    return ", ".join(map(code, names)), plain(getattr(one, "help", "") or ""), shown
+    told, default = plain(getattr(one, "help", "") or ""), one.default
+    if switch:
+        default = names[0] if default else switch[0]
+    if not callable(default) and default not in (None, "", False, ()):
+        told += f" Default: {code(str(getattr(default, 'value', default)))}."
+    return ", ".join(map(code, [*names, *switch])), told
 
 
 def plain(text: str) -> str:
