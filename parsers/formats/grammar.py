@@ -19,6 +19,8 @@ Function = dict[str, Any]
 
 #: A call's number. Without a limit, a model that is held to a grammar may write digits for ever.
 _NUMBER = "[0-9]{1,3}"
+#: Fewer tools than this whose names begin alike stand side by side.
+FEW = 4
 
 
 def forced(format: Format, functions: Sequence[Function], parallel: bool) -> Piece:
@@ -99,12 +101,28 @@ def _list(separator: str, calls: list[Piece], parallel: bool) -> Piece:
 
 def _one_of(calls: list[list[Piece]]) -> Piece:
     """One of the calls: what they begin and end with alike is there once, not once for each."""
-    begin = _same_beginning([_text(call[0]) for call in calls])
-    calls = [[_cut(call[0], len(begin), 0), *call[1:]] for call in calls]
     end = _same_beginning([_text(call[-1])[::-1] for call in calls])[::-1]
     calls = [[*call[:-1], _cut(call[-1], 0, len(end))] for call in calls]
-    inside = either(*(sequence(*map(unit, call)) for call in calls))
-    return sequence(const(begin), inside, const(end))
+    return sequence(*_branches(calls), const(end))
+
+
+def _branches(calls: list[list[Piece]]) -> list[Piece]:
+    """The calls as a tree: what many of them begin with alike stands there once. Where a call may begin,
+    xgrammar follows each that has a beginning of its own, for every token that goes so far."""
+    if len(calls) == 1:
+        return [unit(piece) for piece in calls[0]]
+    if all(call and call[0] == calls[0][0] for call in calls):
+        return [unit(calls[0][0]), *_branches([call[1:] for call in calls])]
+    begin = _same_beginning([_text(call[0]) if call else "" for call in calls])
+    if begin:
+        calls = [[_cut(call[0], len(begin), 0), *call[1:]] for call in calls]
+    by_letter: dict[str, list[list[Piece]]] = {}
+    for call in calls:
+        by_letter.setdefault(_text(call[0])[:1] if call else "", []).append(call)
+    groups: list[list[list[Piece]]] = []
+    for letter, some in by_letter.items():
+        groups += [some] if letter and len(some) >= FEW else [[call] for call in some]
+    return [const(begin), either(*(sequence(*_branches(group)) for group in groups))]
 
 
 def _tag(call: Piece) -> Piece:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ..core.format import Format
@@ -171,9 +172,10 @@ def _text_spellings(value: Any, layout: Layout) -> list[str]:
     )
 
 
-def json_or_words(schema: Schema, layout: Layout) -> Piece:
-    """A value as JSON; with `python_words`, `True`, `False` and `None` are values, too."""
-    value = _json_in_text(schema, layout)
+def json_or_words(schema: Schema, layout: Layout, string: Piece = STRING) -> Piece:
+    """A value as JSON; with `python_words`, `True`, `False` and `None` are values, too. `string` is any
+    string, as it may stand there."""
+    value = _json_in_text(schema, layout, string)
     if not layout.python_words or is_combined(schema):
         return value
     reading = SchemaReading(schema)
@@ -189,27 +191,34 @@ def json_or_words(schema: Schema, layout: Layout) -> Piece:
     return either(*(const(write_value(word, True)) for word in allowed), value)
 
 
-def _json_in_text(schema: Schema, layout: Layout) -> Piece:
+def _json_in_text(schema: Schema, layout: Layout, string: Piece) -> Piece:
     """A value as JSON where no JSON goes on behind it. In what is left to it, xgrammar knows only `,`,
     `}`, `]` and `:` behind the quote that ends a string, and would forbid the token `")`: what may be
     any value may be a string of our own, too."""
     if not layout.after_arguments():
         return whole_json(schema)  # xgrammar takes no list of pieces where no text has to follow
-    value = json_value(schema, compact=layout.compact)
-    return either(STRING, value) if not types_of(schema) and is_plain(schema) else value
+    value = json_value(schema, compact=layout.compact, string=string)
+    return either(string, value) if not types_of(schema) and is_plain(schema) else value
 
 
 def any_text(schema: Schema, excluded: Sequence[str]) -> Piece:
     """A string. Of what a schema can ask of one, only the greatest length can be kept here."""
-    if any(_overlaps_itself(literal) for literal in excluded):
-        raise NotExpressible("a delimiter that the text's last characters can begin")
-    piece: Piece = {"type": "any_text", "excludes": _shortest(map(_mark, excluded))}
+    piece: Piece = {"type": "any_text", "excludes": list(_without(tuple(excluded)))}
     longest = schema.get("maxLength")
     if isinstance(longest, int):
         piece["max_chars"] = longest
     if set(schema) - NOTES - {"maxLength"}:
         raise NotExpressible("a string with a pattern or a least length")
     return piece
+
+
+@lru_cache
+def _without(literals: tuple[str, ...]) -> list[str]:
+    """What a text may not have in it, to be one that has none of the literals. A format's are asked for
+    with every parameter."""
+    if any(_overlaps_itself(literal) for literal in literals):
+        raise NotExpressible("a delimiter that the text's last characters can begin")
+    return _shortest(map(_mark, literals))
 
 
 def _mark(literal: str) -> str:

@@ -40,10 +40,13 @@ _OF_LISTS = frozenset({"items", "minItems"})
 _MOST, _DEEPEST = 500, 20
 
 
-def json_value(schema: Schema, sorted_keys: bool = False, compact: bool = False) -> Piece:
-    """A value as JSON, its keys in the order of the schema's properties, or in alphabetical order."""
+def json_value(
+    schema: Schema, sorted_keys: bool = False, compact: bool = False, string: Piece = STRING
+) -> Piece:
+    """A value as JSON, its keys in the order of the schema's properties, or in alphabetical order.
+    `string` is any string, where it stands in no object or list."""
     try:
-        return _Apart(schema, sorted_keys, compact).value(schema)
+        return _Apart(schema, sorted_keys, compact, string).value(schema)
     except NotExpressible:
         return whole_json(schema, sorted_keys)
 
@@ -70,14 +73,16 @@ def whole_json(schema: Schema, sorted_keys: bool = False) -> Piece:
 class _Apart:
     """Takes one schema apart. Raises `NotExpressible` where that would have no end."""
 
-    def __init__(self, root: Schema, sorted_keys: bool, compact: bool) -> None:
+    def __init__(self, root: Schema, sorted_keys: bool, compact: bool, string: Piece) -> None:
         self._reading = SchemaReading(root)
         self._definitions = definitions(root)
         self._sorted_keys = sorted_keys
         self._compact = compact
         self._comma, self._colon = (",", ":") if compact else (", ", ": ")
+        self._string = string
         self._left = _MOST
         self._depth = 0
+        self._around = 0  # how many lists and objects
 
     def value(self, schema: Any, times: int = 1) -> Piece:
         """`times` says how often the piece will stand in the whole."""
@@ -118,7 +123,7 @@ class _Apart:
         if kind == "boolean":
             return either(const("true"), const("false"))
         if kind == "string" and not words:
-            return STRING
+            return STRING if self._around else self._string
         if kind == "array" and words <= _OF_LISTS and _is_list_of_one_kind(schema):
             return self._list(schema, times)
         if kind == "object" and words <= _OF_OBJECTS and _is_closed(schema):
@@ -126,7 +131,7 @@ class _Apart:
         return self._left_whole({**schema, "type": kind})
 
     def _list(self, schema: Schema, times: int) -> Piece:
-        item = self.value(schema["items"], times)
+        item = self._member(schema["items"], times)
         items = repeated(item, self._comma, at_least_one=bool(schema.get("minItems")))
         return sequence(const("["), items, const("]"))
 
@@ -137,10 +142,17 @@ class _Apart:
             times *= len(properties)  # see `listed`
         names = sorted(properties) if self._sorted_keys else properties
         members = {
-            name: sequence(const(dumps(name) + self._colon), self.value(properties[name], times))
+            name: sequence(const(dumps(name) + self._colon), self._member(properties[name], times))
             for name in names
         }
         return sequence(const("{"), listed(required, members, self._comma), const("}"))
+
+    def _member(self, schema: Any, times: int) -> Piece:
+        """A value in a list or an object."""
+        self._around += 1
+        piece = self.value(schema, times)
+        self._around -= 1
+        return piece
 
     def _left_whole(self, schema: Schema) -> Piece:
         if any(references(schema)):

@@ -10,4 +10,4 @@ unset PYTHONDONTWRITEBYTECODE
 export RAY_USAGE_STATS_ENABLED=0
 exec .venvs/frameworks/bin/python -m pytest --confcutdir=tests/engines -p no:cacheprovider --durations=10 \
     -W ignore::DeprecationWarning -W ignore::FutureWarning -W ignore::UserWarning \
-    -m short tests/engines/ray tests/engines/ray_serve/test_ray_config.py tests/engines/rollouts "$@"
+    -m short tests/engines/ray tests/engines/ray_serve tests/engines/rollouts "$@"

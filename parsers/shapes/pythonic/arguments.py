@@ -28,7 +28,7 @@ class PythonArguments:
     def constrain(self, parameters: Any, format: Format) -> Piece:
         from .constrain import constrain
 
-        return constrain(parameters, format.written)
+        return constrain(parameters, format)
 
     def any_arguments(self, format: Format) -> None:
         """Free arguments between parentheses have no end that a grammar could tell."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...core.format import Format
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 def constrain(parameters: Any, format: Format) -> Piece:
     found = Parameters(parameters)
     names = sorted(found.names) if format.written.sorted_keys else found.names
-    values = {name: _parameter(found.schema(name), name, format) for name in names}
+    excluded = _literals(format)
+    values = {name: _parameter(found.schema(name), name, format, excluded) for name in names}
     return listed(found.required, values, format.written.parameter_separator)
 
 
-def _parameter(schema: Schema, name: str, format: Format) -> Piece:
+def _parameter(schema: Schema, name: str, format: Format, excluded: Sequence[str]) -> Piece:
     layout = format.written
     shape: Tags = format.shape  # type: ignore[assignment]
-    excluded = _literals(format)
     if layout.type is None:
         kinds: Iterable[tuple[str, Schema]] = [("", schema)]
     else:

@@ -176,6 +176,7 @@ def wait_for_replicas(number: int, without: int) -> set[int]:
     raise AssertionError(f"Ray did not start a new replica: {serve.status()}")
 
 
+@pytest.mark.short
 def test_a_template_that_does_not_fit_is_found(url: str, model: Path, tokenizer: Tokenizer) -> None:
     """The check reads the template of Ray's configuration; and it only warns."""
     with running(model, "chatml-pythonic", 1):
