@@ -148,27 +148,31 @@ def compile_made(made: Made, compiler: Any) -> Any:
 @dataclass(frozen=True)
 class Taken:
     """Milliseconds of CPU for making a grammar and compiling it: the least of several rounds, or of one
-    where that takes seconds."""
+    where that takes seconds (then for a first request only)."""
 
     first: float
-    later: float
+    later: float | None
     compiled: Any
 
 
 def take(
     make: Callable[[Tools], Made], first: Tools, later: Tools, info: Any, rounds: int
 ) -> Taken:
-    taken: list[tuple[float, float]] = []
-    while len(taken) < rounds and sum(map(sum, taken)) < ENOUGH:
+    firsts: list[float] = []
+    laters: list[float] = []
+    while len(firsts) < rounds and sum(firsts) < ENOUGH:
         compiler = xgrammar.GrammarCompiler(info, max_threads=1)
-        started = time.process_time()
-        compiled = compile_made(make(first), compiler)
-        between = time.process_time()
-        compile_made(make(later), compiler)
-        ended = time.process_time()
-        taken.append((1e3 * (between - started), 1e3 * (ended - between)))
-    firsts, laters = zip(*taken, strict=True)
-    return Taken(min(firsts), min(laters), compiled)
+        taken, compiled = timed(make, first, compiler)
+        firsts.append(taken)
+        if taken < ENOUGH:
+            laters.append(timed(make, later, compiler)[0])
+    return Taken(min(firsts), min(laters, default=None), compiled)
+
+
+def timed(make: Callable[[Tools], Made], some: Tools, compiler: Any) -> tuple[float, Any]:
+    started = time.process_time()
+    compiled = compile_made(make(some), compiler)
+    return 1e3 * (time.process_time() - started), compiled
 
 
 def vocabulary() -> tuple[Any, list[bytes]]:
@@ -252,9 +256,9 @@ def row(name: str, count: int, info: Any, rounds: int, peers: dict[Any, Costs]) 
         "ms": round(mine.first, 1),
         "theirs": round(their.first, 1),
         "ratio": round(mine.first / their.first, 2),
-        "later ms": round(mine.later, 1),
-        "theirs later": round(their.later, 1),
-        "later ratio": round(mine.later / their.later, 2),
+        "later ms": mine.later and round(mine.later, 1),
+        "theirs later": their.later and round(their.later, 1),
+        "later ratio": mine.later and their.later and round(mine.later / their.later, 2),
         "mask µs": round(walked[0], 1) if walked else None,
         "their mask µs": round(their_walk[0], 1) if their_walk else None,
         "forced": round(walked[1], 2) if walked else None,
@@ -269,7 +273,7 @@ def verdicts(rows: Sequence[dict[str, Any]]) -> list[str]:
         most = MOST_OF_OWN if each["format"] in OWN else MOST_OF_PLAIN
         for when in ("", "later "):
             ratio = each[f"{when}ratio"]
-            if ratio > most:
+            if ratio is not None and ratio > most:
                 wrong.append(f"{what}: {when}{ratio:.2f} times {each['beside']}, {most:g} at most.")
         mask, their_mask = each["mask µs"], each["their mask µs"]
         if mask and their_mask and mask > their_mask * MOST_TO_FILL:
