@@ -23,12 +23,15 @@ from .sse import load_object
 NO_TOOLS = "The upstream does not support tools: it shows none to this model"
 
 _MOST_BYTES = 4 * 1024 * 1024  # of the answer, which has the chat template in it
-_MOST_MODELS = 1000  # clients may make up names
+_MOST_ANSWERS = 1000  # clients may make up names and keys
 _A_WHILE = 60.0  # seconds until it is asked again, where it did not say
 _NOT_UP = frozenset({502, 503, 504})
 _NEVER_CONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 
 Headers = list[tuple[bytes, bytes]]
+_Asker = tuple[
+    str, int
+]  # a model and the hash of a key: what one client is told is not for the others
 _Send = Callable[[httpx2.Request], Awaitable[httpx2.Response]]
 
 _log = logging.getLogger("toolwire.gateway")
@@ -49,50 +52,50 @@ def hides_tools(answer: bytes) -> bool:
 
 
 class Props:
-    """One upstream's answers, by model."""
+    """One upstream's answers, by model and by who asks."""
 
     def __init__(self, base: httpx2.URL, send: _Send, seconds: float) -> None:
         self._base = base
         self._send = send
         self._seconds = seconds  # that it may take
-        self._told: dict[str, tuple[bool, float]] = {}  # … and until when that is believed
-        self._asking: dict[str, asyncio.Task[bool]] = {}
+        self._told: dict[_Asker, tuple[bool, float]] = {}  # … and until when that is believed
+        self._asking: dict[_Asker, asyncio.Task[bool]] = {}
 
     async def hide_tools(self, model: str, key: Headers) -> bool:
         """Whether this model is shown no tools. All that want to know at once wait for one answer."""
-        hides, until = self._told.get(model, (False, 0.0))
+        asker = model, hash(tuple(key))
+        hides, until = self._told.get(asker, (False, 0.0))
         if time.monotonic() < until:
             return hides
-        asking = self._asking.get(model)
+        asking = self._asking.get(asker)
         if asking is None:
-            asking = self._asking[model] = asyncio.create_task(self._ask(model, key))
-            asking.add_done_callback(lambda _: self._asking.pop(model))
+            asking = self._asking[asker] = asyncio.create_task(self._ask(asker, key))
+            asking.add_done_callback(lambda _: self._asking.pop(asker))
         return await asyncio.shield(asking)  # the client that was first may leave
 
-    async def _ask(self, model: str, key: Headers) -> bool:
+    async def _ask(self, asker: _Asker, key: Headers) -> bool:
         hides, lasts = False, _A_WHILE
         with anyio.move_on_after(self._seconds):
-            hides, lasts = await self._answer(model, key)
+            hides, lasts = await self._answer(asker[0], key)
         if hides:
             where = self._base.netloc.decode()
             _log.info("%s shows this model no tools: they go into the prompt", where)
-        self._told.pop(model, None)
+        self._told.pop(asker, None)
         if lasts:
-            self._told[model] = hides, time.monotonic() + lasts
-        while len(self._told) > _MOST_MODELS:
+            self._told[asker] = hides, time.monotonic() + lasts
+        while len(self._told) > _MOST_ANSWERS:
             del self._told[next(iter(self._told))]
         return hides
 
     async def _answer(self, model: str, key: Headers) -> tuple[bool, float]:
         """What it says, and for how many seconds that holds: none where it is not up yet."""
         headers = [*key, (b"accept-encoding", b"identity")]
-        names = ("connect", "read", "write", "pool")
-        timeouts = {"timeout": dict.fromkeys(names, self._seconds)}
+        waits = httpx2.Timeout(self._seconds, connect=self._seconds / 2, pool=self._seconds / 2)
+        extensions = {"timeout": waits.as_dict()}
         url = props_url(self._base, model)
+        request = httpx2.Request("GET", url, headers=headers, extensions=extensions)
         try:
-            response = await self._send(
-                httpx2.Request("GET", url, headers=headers, extensions=timeouts)
-            )
+            response = await self._send(request)
             try:
                 said = await _body(response)
             finally:

@@ -243,10 +243,24 @@ def test_all_wait_for_one_answer_also_if_the_first_leaves() -> None:
 
 
 def test_made_up_models_do_not_fill_the_memory() -> None:
-    async def many() -> int:
-        props = Props(httpx2.URL("http://a/v1"), Asked((404, b"")), PATIENCE)
-        for number in range(1100):
-            await props.hide_tools(f"m{number}", [])
-        return len(props._told)
+    asked = Asked((404, b""))
 
-    assert asyncio.run(many()) == 1000
+    async def many() -> None:
+        props = Props(httpx2.URL("http://a/v1"), asked, PATIENCE)
+        for number in [*range(1001), 1000, 0]:
+            await props.hide_tools(f"m{number}", [])
+
+    asyncio.run(many())
+    assert len(asked.heard) == 1002  # the oldest was forgotten
+
+
+def test_one_clients_wrong_key_says_nothing_to_the_others() -> None:
+    asked = Asked((401, b""), (200, HIDES))
+
+    async def both() -> list[bool]:
+        props = Props(httpx2.URL("http://a/v1"), asked, PATIENCE)
+        keys = (b"wrong", b"right", b"wrong", b"right")
+        return [await props.hide_tools("m", [(b"x-api-key", key)]) for key in keys]
+
+    assert asyncio.run(both()) == [False, True, False, True]
+    assert len(asked.heard) == 2
