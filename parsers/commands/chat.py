@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+#: Said once, where a question was answered and no tool was called.
+NO_CALL = (
+    "no tool was called: the model may have had no need of one, or its chat template shows it no tools; "
+    "`toolwire gateway --tools prompt` puts them into the prompt, `toolwire doctor` looks at a template"
+)
+
 HELP = """\
 /tools  the tools that the model is told about
 /raw    show the events of the stream, or stop showing them
@@ -177,6 +183,7 @@ class Session:
         self._max_rounds = max_rounds
         self._saved = saved
         self._messages: list[Json] = []
+        self._doubts_tools = True  # whether the model is shown any, as far as is known
 
     def greet(self) -> None:
         """Says who is there and what to type."""
@@ -269,7 +276,19 @@ class Session:
             if self._saved:
                 self._saved.add(request, came)
         self.view.row("end", _account(answer, time.monotonic() - started))
+        self._wonder(request, message, answer)
         return message, answer.reasoning_key
+
+    def _wonder(self, request: Json, message: Message, answer: Answer) -> None:
+        """Says once why there may be no call, unless the model has called before or could not."""
+        offered = bool(request.get("tools")) and request.get("tool_choice") != "none"
+        if not self._doubts_tools or not offered:
+            return
+        if message.tool_calls:
+            self._doubts_tools = False
+        elif answer.reason == "stop":
+            self._doubts_tools = False
+            self.view.row("note", NO_CALL)
 
     def _show(self, message: Message, answer: Answer) -> None:
         if message.reasoning:

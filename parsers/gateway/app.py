@@ -31,7 +31,7 @@ from .breaker import Unavailable
 from .budget import Budget
 from .exchange import failure
 from .front import Front
-from .middleware import MARK, MODEL, ToolCallMiddleware
+from .middleware import MARK, MAY_PROMPT, MODEL, ToolCallMiddleware
 from .paths import upstream_path
 from .settings import ServerSettings, Settings, UpstreamSettings
 from .sse import DONE, frame
@@ -156,6 +156,7 @@ class _Proxy:
                 end_to_end(scope["headers"], _NOT_TO_UPSTREAM),
                 body,
                 scope.get(MODEL, ""),
+                scope.get(MAY_PROMPT, False),
             )
             await self._run(_Exchange(self._upstreams, call, send, bool(scope.get(MARK))), receive)
 

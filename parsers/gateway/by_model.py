@@ -80,6 +80,11 @@ class FormatChoice:
     def asks_upstream(self) -> bool:
         return any(name == AUTO for _, name in self.patterns)
 
+    @property
+    def can_prompt(self) -> bool:
+        """Whether there are words for tools in the prompt, at least for some models."""
+        return any(name == AUTO or prompt_words(name) is not None for _, name in self.patterns)
+
     def of(self, model: str, called: str) -> str | None:
         """The format of a model, and what the upstream calls it; None where no pattern fits."""
         whole = model.lower()

@@ -61,6 +61,8 @@ _log = logging.getLogger("toolwire.gateway")
 MARK = "toolwire.watched"
 #: … and the model that it asks for.
 MODEL = "toolwire.model"
+#: … and whether its tools could go into the prompt, if they are refused.
+MAY_PROMPT = "toolwire.may_prompt"
 
 
 class ToolCallMiddleware:
@@ -213,6 +215,7 @@ class ToolCallMiddleware:
         scope = chat_scope(scope) if answer.plan.api == TRANSLATED else scope
         inner = dict(scope) | {"headers": _headers_for(scope, body), MARK: True}
         inner[MODEL] = answer.plan.model[:_MODEL]
+        inner[MAY_PROMPT] = answer.plan.may_prompt
 
         async def take(message: Message) -> None:
             if message["type"] == "http.response.start":

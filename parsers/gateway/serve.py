@@ -16,14 +16,15 @@ import httpx2
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from ..errors import ToolwireError
 from ..formats.user_files import load_user_formats
 from . import logs, metrics
 from .app import create_app
 from .asgi import App
-from .by_model import AUTO
+from .by_model import AUTO, FormatChoice
 from .guard import GuardedProtocol
-from .settings import GatewaySettings
+from .listening import listen
+from .props import hides_tools, props_url
+from .settings import GatewaySettings, Settings
 
 #: Seconds after which a worker that says nothing is killed. On a busy machine, one takes long to start.
 _WORKER_SILENT = 120
@@ -48,7 +49,7 @@ def serve(settings: GatewaySettings) -> None:
         workers=settings.server.workers,
         timeout_worker_healthcheck=_WORKER_SILENT,
     )
-    listening = _listen(config)
+    listening = listen(config)
     host, port = listening.getsockname()[:2]
     for sentence in describe(settings, f"http://{f'[{host}]' if ':' in host else host}:{port}"):
         _log.info(sentence)
@@ -57,14 +58,6 @@ def serve(settings: GatewaySettings) -> None:
         uvicorn.Server(config).run([listening])
     else:
         _run_workers(config, listening)
-
-
-def _listen(config: uvicorn.Config) -> socket.socket:
-    try:
-        return config.bind_socket()
-    except SystemExit:  # uvicorn has logged why
-        where = f"{config.host}, port {config.port}"
-        raise ToolwireError(f"Nothing can listen on {where}: choose another --port") from None
 
 
 def _run_workers(config: uvicorn.Config, listening: socket.socket) -> None:
@@ -105,14 +98,16 @@ def describe(settings: GatewaySettings, address: str) -> list[str]:
 
 
 def _look_at_upstreams(settings: GatewaySettings) -> None:
-    """Warns of what looks wrong. It runs beside the gateway: nobody waits for it."""
+    """Says what is seen of them. It runs beside the gateway: nobody waits for it."""
     with httpx2.Client(timeout=settings.upstream.connect_timeout, trust_env=False) as client:
         for url in settings.upstream.upstream:
-            for sentence in doubts(url, client, settings.answers.tools):
+            for sentence in doubts(url, client):
                 _log.warning(sentence)
+            for level, sentence in hidden_tools(url, client, settings.answers):
+                _log.log(level, sentence)
 
 
-def doubts(url: str, client: httpx2.Client, tools: str = AUTO) -> list[str]:
+def doubts(url: str, client: httpx2.Client) -> list[str]:
     """What looks wrong with an upstream."""
     found = []
     if not urlsplit(url).path.rstrip("/").rpartition("/")[2].startswith("v"):
@@ -123,18 +118,21 @@ def doubts(url: str, client: httpx2.Client, tools: str = AUTO) -> list[str]:
         return [*found, f"{url} does not answer ({type(error).__name__}): is it running?"]
     if status == 404 or status >= 500:
         found.append(f"{url}/models is answered with {status}: is the address right?")
-    elif tools == AUTO and _hides_tools(url, client):
-        found.append(
-            f"{url} takes tools and does not show them to its model, whose chat template knows none: "
-            "--tools prompt puts them into the prompt"
-        )
     return found
 
 
+def hidden_tools(url: str, client: httpx2.Client, answers: Settings) -> list[tuple[int, str]]:
+    """What becomes of tools that a llama.cpp would show to nobody, and how to log it."""
+    if answers.tools != AUTO or not _hides_tools(url, client):
+        return []
+    said = f"{url} takes tools and does not show them to its model, whose chat template knows none"
+    if FormatChoice.parse(answers.format).can_prompt:
+        return [(logging.INFO, f"{said}: they will be put into the prompt")]
+    return [(logging.WARNING, f"{said}: with a --format, they would be put into the prompt")]
+
+
 def _hides_tools(url: str, client: httpx2.Client) -> bool:
-    """Whether this is llama.cpp, and says so of itself."""
     try:
-        told = client.get(url.rstrip("/").rpartition("/")[0] + "/props").json()
-        return told["chat_template_caps"]["supports_tools"] is False
-    except (httpx2.HTTPError, ValueError, LookupError, TypeError):
+        return hides_tools(client.get(props_url(httpx2.URL(url))).content)
+    except httpx2.HTTPError:
         return False

@@ -107,8 +107,8 @@ class Settings:
     tools: str = setting(
         "auto",
         ASKED,
-        "auto: as they are, and in the prompt where the server refuses them; always in the prompt; "
-        "native; none: with tool_choice none.",
+        "auto: as they are, and in the prompt where the server refuses or hides them; always in the "
+        "prompt; native; none: with tool_choice none.",
         choices=TOOLS,
     )
     retry_required: int = setting(

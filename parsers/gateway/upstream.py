@@ -11,9 +11,8 @@ import httpx2
 
 from . import metrics
 from .breaker import CONNECTION_ERRORS, Breaker, Breakers, Unavailable
+from .props import NO_TOOLS, Headers, Props
 from .settings import UpstreamSettings, read_key
-
-Headers = list[tuple[bytes, bytes]]
 
 _FAILED = frozenset({502, 503, 504})
 #: Nothing of the request has left when these happen.
@@ -34,6 +33,7 @@ class Call:
     headers: Headers
     body: bytes
     model: str = ""
+    may_prompt: bool = False  # it has tools, which could go into the prompt
 
     @property
     def is_safe(self) -> bool:
@@ -74,6 +74,7 @@ class Upstream:
         name = f"{self._base.host}:{self._base.port or self._base.scheme}"
         self._breakers = Breakers(name, settings.breaker_failures, settings.breaker_seconds)
         self._key = read_key(settings.upstream_key_file) if settings.upstream_key_file else None
+        self._props = Props(self._base, self._sent, settings.connect_timeout)
         self._avoided_until = 0.0
         self.busy = 0  # requests that it is at
 
@@ -92,6 +93,8 @@ class Upstream:
     async def attempt(self, call: Call, last: bool) -> Reply:
         """One try. An answer that is an error is given back if there is no other try."""
         breaker = self._breakers.of(call.model)
+        if call.may_prompt and breaker.admits and await self._hides_tools(call):
+            raise Unavailable(400, NO_TOOLS)
         request = self._request(call)
         try:
             with breaker.guard():
@@ -118,6 +121,10 @@ class Upstream:
             return Reply(response, breaker)
         await response.aclose()
         raise TryAgain(f"status {response.status_code}", wait)
+
+    async def _hides_tools(self, call: Call) -> bool:
+        key = [(n, v) for n, v in self._with_key(call.headers) if n.lower() in _KEYS]
+        return await self._props.hide_tools(call.model, key)
 
     async def _sent(self, request: httpx2.Request) -> httpx2.Response:
         try:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import uvicorn
 
+from ..gateway.listening import listen
 from .app import create_app
 from .given import Given
 
@@ -23,7 +24,7 @@ def serve(given: Given, host: str, port: int, browser: bool, say: Callable[[str]
         server_header=False,
         ws="none",
     )
-    listening = config.bind_socket()
+    listening = listen(config)
     address, used = listening.getsockname()[:2]
     url = f"http://{f'[{address}]' if ':' in address else address}:{used}/"
     say(f"{url}   (Ctrl-C ends it)")

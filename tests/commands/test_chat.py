@@ -95,9 +95,23 @@ def test_the_events_are_shown_as_they_came(chat: Chat) -> None:
 
 def test_without_the_events(chat: Chat) -> None:
     done = chat("plain", "--no-raw")
-    assert [label for label, _ in rows(done.stdout)] == ["you", "text", "end"]
+    assert [label for label, _ in rows(done.stdout)] == ["you", "text", "end", "note"]
     assert "+0." not in done.stdout
     assert "Grüße, 世界!" in done.stdout
+
+
+def test_why_there_may_be_no_call_is_said_once(chat: Chat) -> None:
+    """Not where tools were not sent, where the model has called, or where the answer was cut off."""
+    twice = QUESTION * 2
+
+    def said(*arguments: str) -> int:
+        return chat(*arguments, "--no-raw", text=twice).stdout.count("no tool was called")
+
+    assert said("plain") == 1
+    assert said("plain", "--tool-choice", "none") == 0
+    assert said("plain", "--body", '{"tools": []}') == 0
+    assert said("weather>tell") == 0
+    assert said("cut") == 0
 
 
 def request_of(done: subprocess.CompletedProcess[str], number: int = -1) -> dict[str, object]:

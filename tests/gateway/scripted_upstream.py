@@ -7,8 +7,9 @@ What stands before a `:` is only a name. `tell` repeats the last message, `reque
 `given` does what the request's `x_given` says: its `head` (seconds to wait before), its `status`, its
 `type`, and its `body`, a list of texts in Latin-1 (so that they can be any bytes) and of seconds to
 wait. With `no-messages` behind the port, there is no `/v1/messages`. `+ollama`, `+vllm` and
-`+llamacpp` refuse tools as these servers do; `reminded` calls only when it is told that it did not. What
-was asked of each model is told by `/v1/asked`.
+`+llamacpp` refuse tools as these servers do; `reminded` calls only when it is told that it did not. With
+`hides-tools` or `shows-tools` behind the port, `/props` says so, as llama.cpp's does. What was asked of
+each model is told by `/v1/asked`.
 """
 
 from __future__ import annotations
@@ -70,6 +71,13 @@ async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> boo
         return True
     if target.startswith("/v1/moved/"):
         await whole(writer, {}, int(target[10:13]), moved(writer))
+        return True
+    if target.startswith("/props"):
+        seen[target] += 1
+        shows = "shows-tools" in sys.argv
+        known = shows or "hides-tools" in sys.argv
+        told = {"chat_template_caps": {"supports_tools": shows}} if known else {}
+        await whole(writer, told, 200 if known else 404)
         return True
     if target == "/v1/asked":
         await whole(writer, asked)

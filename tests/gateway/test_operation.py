@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import socket
 import subprocess
 import sys
@@ -14,8 +15,8 @@ from typing import Any
 
 import httpx2
 import pytest
-from toolwire.gateway.serve import describe, doubts
-from toolwire.gateway.settings import GatewaySettings
+from toolwire.gateway.serve import describe, doubts, hidden_tools
+from toolwire.gateway.settings import GatewaySettings, Settings
 
 from ..ports import free_port
 from .conftest import ADMIN_KEY, PATIENCE, Server, upstream_server
@@ -64,18 +65,25 @@ def test_it_says_what_looks_wrong(upstream: Server) -> None:
         assert "answered with 404" in lost
 
 
-@pytest.mark.parametrize(("says", "hint"), [(False, 1), (True, 0), (None, 0)])
-def test_it_says_that_llama_cpp_keeps_the_tools_to_itself(says: bool | None, hint: int) -> None:
+@pytest.mark.parametrize("says", [False, True, None])
+def test_it_says_that_llama_cpp_keeps_the_tools_to_itself(says: bool | None) -> None:
     def llama_cpp(request: httpx2.Request) -> httpx2.Response:
         if request.url.path == "/props" and says is not None:
             return httpx2.Response(200, json={"chat_template_caps": {"supports_tools": says}})
         return httpx2.Response(200 if request.url.path == "/v1/models" else 404, json={})
 
     with httpx2.Client(transport=httpx2.MockTransport(llama_cpp)) as client:
-        found = doubts("http://llama/v1", client)
-        assert len(found) == hint
-        assert all("--tools prompt" in sentence for sentence in found)
-        assert doubts("http://llama/v1", client, tools="prompt") == []
+        done, missing = (
+            hidden_tools("http://llama/v1", client, Settings(format=format))
+            for format in ("call_text", None)
+        )
+        assert (len(done), len(missing)) == ((1, 1) if says is False else (0, 0))
+        for level, sentence in done:
+            assert (level, "will be put into the prompt" in sentence) == (logging.INFO, True)
+        for level, sentence in missing:
+            assert (level, "with a --format" in sentence) == (logging.WARNING, True)
+        prompted = Settings(format="call_text", tools="prompt")
+        assert hidden_tools("http://llama/v1", client, prompted) == []
 
 
 def test_it_says_that_its_port_is_taken() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -176,3 +177,12 @@ def check_copies(copied: dict[str, str], tmp_path: Path) -> None:
 def _file(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def test_it_says_that_its_port_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run("play", "--no-browser", "--port", str(port), text="")
+    assert done.returncode == 2
+    assert f"Nothing can listen on 127.0.0.1, port {port}: choose another --port" in done.stderr
+    assert "Traceback" not in done.stderr
