@@ -29,9 +29,8 @@ _NOT_UP = frozenset({502, 503, 504})
 _NEVER_CONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 
 Headers = list[tuple[bytes, bytes]]
-_Asker = tuple[
-    str, int
-]  # a model and the hash of a key: what one client is told is not for the others
+#: A model, and the hash of a key: what one client is told is not for the others.
+_Asker = tuple[str, int]
 _Send = Callable[[httpx2.Request], Awaitable[httpx2.Response]]
 
 _log = logging.getLogger("toolwire.gateway")
