@@ -54,7 +54,7 @@ class Job:
         if not target.start and not is_parquet(source_name):
             pieces = self._looked_at(pieces)
         try:
-            for result in results(self.parse, pieces, self.workers):
+            for result in results(self.parse, pieces, self.workers, target.spool):
                 target.write(result)
                 self.counts.add(result.counts)
                 self.watch(Step(source_name, result.end, None, result))

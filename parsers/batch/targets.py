@@ -20,7 +20,7 @@ from typing import Any
 from ..errors import ToolwireError
 from .outcome import Counts
 from .tables import arrow
-from .work import Result
+from .work import SPOOLED, Result, Spooled
 
 STDOUT = "-"
 #: So many bytes are a part: no more than that is held, or lost where a machine fails.
@@ -33,6 +33,7 @@ class Pipe:
 
     start = 0
     done = False
+    spool = None
 
     def __init__(self) -> None:
         self.counts = Counts()
@@ -50,6 +51,9 @@ class Pipe:
 
 class File:
     """A file. What is the same for lines and tables."""
+
+    spool: Path | None = None
+    """Where what was made for it may wait, see `work`."""
 
     def __init__(self, name: str, job: Any, resume: bool, part_bytes: int = PART_BYTES) -> None:
         """`job` is what the file is made of and how: only a run of the same may be gone on with."""
@@ -112,7 +116,10 @@ class File:
             return
         self._kept = self._keep(self._rows)
         self._note()
-        self._rows, self._bytes = [], 0
+        written, self._rows, self._bytes = self._rows, [], 0
+        for rows in written:  # not sooner: Ctrl-C in between has it done again
+            if isinstance(rows, Spooled):
+                rows.path.unlink()
 
     def finish(self) -> None:
         self.pause()
@@ -136,14 +143,25 @@ class File:
 class Lines(File):
     """A file of JSON lines, which may be compressed."""
 
-    def _size_of(self, rows: bytes) -> int:
+    def __init__(self, name: str, job: Any, resume: bool, part_bytes: int = PART_BYTES) -> None:
+        super().__init__(name, job, resume, part_bytes)
+        self.spool = self._folder
+        for left in self._folder.glob(f"{SPOOLED}*"):  # by a run that was ended from outside
+            left.unlink()
+
+    def _size_of(self, rows: bytes | Spooled) -> int:
         return len(rows)
 
-    def _keep(self, rows: list[bytes]) -> int:
+    def _keep(self, rows: list[bytes | Spooled]) -> int:
         with self._grown().open("r+b") as out:
             out.truncate(self._kept)  # what a run that was ended from outside had begun
             out.seek(self._kept)
-            out.writelines(rows)
+            for some in rows:
+                if isinstance(some, bytes):
+                    out.write(some)
+                else:
+                    with some.path.open("rb") as spooled:
+                        shutil.copyfileobj(spooled, out, some.size)
             return out.tell()
 
     def _whole(self) -> Path:

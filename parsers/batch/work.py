@@ -2,20 +2,24 @@
 
     read ──pieces──▶ workers, one for each core ──results──▶ written, in the order of the pieces
 
-Only so many pieces are under way that every worker has one and a next one: memory does not grow with the
-file, and a slow disk slows the reading down. A piece says where its lines stand, or holds raw bytes, or
-an Arrow batch: the process that reads and writes has next to nothing to do with what is in the rows.
+Only so many pieces are under way that every worker has one and a few next ones (while what was made is
+put away, nobody hands out more): memory does not grow with the file, and a slow disk slows the reading
+down. A piece says where its lines stand, or holds raw bytes, or
+an Arrow batch: the process that reads and writes has next to nothing to do with what is in the rows. And
+the lines that a worker has made wait in a file of their own, if there is a place for that: handed over,
+they would pass through a pipe, at which every worker waits for the one process that reads from it.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import chain, islice
+from dataclasses import dataclass, replace
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +30,10 @@ from .outcome import Counts
 from .parse_calls import ParseCalls
 from .tables import add_outcomes
 
+#: What the names of spooled files begin with.
+SPOOLED = "rows-"
+#: So many pieces for each worker.
+_UNDER_WAY = 4
 #: Of one piece, so many bad rows are told about one by one.
 _TOLD = 10
 
@@ -64,6 +72,17 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class Spooled:
+    """What is to be written, in a file that goes when it was."""
+
+    path: Path
+    size: int
+
+    def __len__(self) -> int:
+        return self.size
+
+
+@dataclass(frozen=True, slots=True)
 class BadRow:
     """Its place among the rows of the piece, and what is wrong with it."""
 
@@ -97,8 +116,11 @@ def do(parse: ParseCalls, piece: Piece) -> Result:
     return Result(written, piece.end, Counts.of(outcomes), tuple(islice(bad, _TOLD)))
 
 
-def results(parse: ParseCalls, pieces: Iterable[Piece], workers: int) -> Iterator[Result]:
-    """The result of each piece, in their order. For one worker, or one piece, no process is started."""
+def results(
+    parse: ParseCalls, pieces: Iterable[Piece], workers: int, spool: Path | None = None
+) -> Iterator[Result]:
+    """The result of each piece, in their order. For one worker, or one piece, no process is started.
+    `spool`: where the lines that other processes make may wait."""
     pieces = iter(pieces)
     first = list(islice(pieces, 2))
     pieces = chain(first, pieces)
@@ -110,9 +132,9 @@ def results(parse: ParseCalls, pieces: Iterable[Piece], workers: int) -> Iterato
     from multiprocessing import get_context
 
     # A fork would copy the locks of pyarrow's threads.
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start, (parse,))
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start, (parse, spool))
     try:
-        yield from _in_order(lambda piece: pool.submit(_do, piece), pieces, 2 * workers)
+        yield from _in_order(lambda piece: pool.submit(_do, piece), pieces, _UNDER_WAY * workers)
     except BrokenProcessPool:
         raise ToolwireError(
             "A worker was ended from outside; machines do that when they run out of memory. What was "
@@ -137,15 +159,25 @@ def _in_order(
 # -- inside a worker ------------------------------------------------------------------------------
 
 _parse: ParseCalls | None = None
+_spool: Path | None = None
+_numbers = count()
 
 
-def _start(parse: ParseCalls) -> None:
-    global _parse
-    _parse = parse
+def _start(parse: ParseCalls, spool: Path | None) -> None:
+    global _parse, _spool
+    _parse, _spool = parse, spool
     with suppress(ValueError):  # Ctrl-C is for the process that reads and writes
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _do(piece: Piece) -> Result:
     assert _parse is not None
-    return do(_parse, piece)
+    result = do(_parse, piece)
+    if _spool is None or not isinstance(result.rows, bytes):
+        return result
+    path = _spool / f"{SPOOLED}{os.getpid()}-{next(_numbers)}"
+    try:
+        path.write_bytes(result.rows)
+    except OSError as error:
+        raise ToolwireError(f"{path} can't be written: {error.strerror or error}") from error
+    return replace(result, rows=Spooled(path, len(result.rows)))

@@ -300,10 +300,15 @@ class ChannelRun(Run):
         if w.eof and w.pos == len(w.text):
             if w.at_limit:  # else the message was cut off before the arguments
                 self.call_without_arguments(name)
-        elif (yield from self.shape.read_arguments(self, name)) == NOTHING:
-            self.release()
         else:
-            yield from self._after()
+            self.named(name)
+            outcome = yield from self.shape.read_arguments(self, name)
+            if self._named:
+                outcome = self._end_named()
+            if outcome == NOTHING:
+                self.release()
+            else:
+                yield from self._after()
 
     def _holds_arguments(self) -> Step[bool]:
         """Whether a body in which calls should stand has just the arguments of the one that the header
@@ -346,6 +351,9 @@ class ChannelRun(Run):
         self._block.saw(MARKER)
 
     # -- names --------------------------------------------------------------------------------
+
+    def named(self, name: str, id: str | None = None) -> None:
+        super().named(self._declared(name), id)
 
     def start_call(self, name: str, id: str | None = None) -> None:
         super().start_call(self._declared(name), id)

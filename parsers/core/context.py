@@ -14,7 +14,7 @@ from .window import Window
 class Context:
     """Everything that whoever reads a message has to know of it beforehand."""
 
-    __slots__ = ("format", "known", "style", "tools", "window")
+    __slots__ = ("constrained", "format", "known", "style", "tools", "window")
 
     def __init__(
         self,
@@ -23,11 +23,13 @@ class Context:
         window: Window,
         style: ReasoningStyle | None = None,
         known: KnownTools | None = None,
+        constrained: bool = False,
     ) -> None:
         """`style`: how thoughts are marked, if any are looked for; `known`: the same tools, with more
-        that is known of them."""
+        that is known of them; `constrained`: a grammar holds the model to its calls."""
         self.format: Final = format
         self.tools: Final = tools
         self.window: Final = window
         self.style: Final = style
         self.known: Final = known
+        self.constrained: Final = constrained

@@ -25,17 +25,24 @@ from ..events import Event
 from ..schema.tools import UNDECLARED, Tool
 from .block import FENCE, Block, Seen
 from .context import Context
+from .format import Format
 from .literals import Literals
 from .names import word_ahead
 from .open_list import OpenList
 from .prose import Prose
-from .shape_reader import CALL, NOTHING, OTHER
+from .shape_reader import CALL, NOTHING, OTHER, Outcome
 from .spelling import Spelling
 from .triggers import MARKERS, MEMBER
 from .window import Step
 
 _FENCE: Final = Literals(["```"])
 _LONGEST_FENCE_INFO: Final = 40
+
+
+def _id_follows_name(format: Format) -> bool:
+    """Whether a call's id comes between its name and its arguments: a call begins with both."""
+    id = format.layout.id if format.layout is not None else None
+    return id is not None and id.place == "after_name"
 
 
 class Run(Prose):
@@ -46,6 +53,8 @@ class Run(Prose):
         self._innermost = 1 << len(self.format.wrappers) >> 1
         self.in_part = False  # the body of a part, which ends where the message does
         self.spelling = Spelling(self.format.own_spelling)
+        self._names_first = context.constrained and not _id_follows_name(context.format)
+        self._named = False  # the call at hand was begun with its name
         self._before_trial = (self.out, self._block, self.spelling)
 
     # -- what shapes ask ----------------------------------------------------------------------
@@ -161,6 +170,13 @@ class Run(Prose):
         if aside := self.window.commit():
             self.say(aside)
 
+    def named(self, name: str, id: str | None = None) -> None:
+        """The name is known of what may be a call. Where a grammar holds the model to its calls, it is
+        one, and who waits for its name has it before the arguments begin. (Thoughts are free.)"""
+        if self._names_first and name in (self.tools or ()) and not self.thoughts.active:
+            self.out.start_call(name, id)
+            self._named = True
+
     def start_call(self, name: str, id: str | None = None) -> None:
         if self.spelling.looks:
             w, block = self.window, self._block
@@ -169,12 +185,22 @@ class Run(Prose):
         self.commit()
         if self.thoughts.active:
             self.thoughts.call_begins(self)
-        self.out.start_call(name, id)
+        if self._named:
+            self._named = False
+        else:
+            self.out.start_call(name, id)
 
     def call_without_arguments(self, name: str, id: str | None = None) -> None:
         self.start_call(name, id)
         self.out.write("{}")
         self.out.end_call(True)
+
+    def _end_named(self) -> Outcome:
+        """A call that has its name was cut off before its arguments."""
+        self._named = False
+        self.commit()
+        self.out.end_call(False)
+        return CALL
 
     def nearly(self) -> None:
         """What is held has a marker of calls, and is none. A word is no marker: people just say it."""
@@ -278,6 +304,8 @@ class Run(Prose):
     def _read_first_call(self) -> Step[bool]:
         while True:
             outcome = yield from self.shape.read(self)
+            if self._named:
+                outcome = self._end_named()
             if outcome == CALL:
                 self._block.left_open = self._block.opened
                 self.line_start = False
@@ -427,6 +455,8 @@ class Run(Prose):
             outcome = NOTHING
         else:
             outcome = yield from self.shape.read(self)
+            if self._named:
+                outcome = self._end_named()
         if outcome == NOTHING:
             self.out.gap_is_content()
             self._no_call()

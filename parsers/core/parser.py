@@ -38,15 +38,17 @@ class EventParser:
         style: ReasoningStyle | None = None,
         in_reasoning: bool = False,
         *,
+        constrained: bool = False,
         fast_paths: bool = True,
     ) -> None:
         """`style`: how the model marks its thoughts, if any are looked for; `in_reasoning`: the prompt
-        has opened them. `fast_paths` is for tests: without them the same events take longer."""
+        has opened them. `constrained`: a grammar holds the model to its calls, so that one begins with
+        its name. `fast_paths` is for tests: without them the same events take longer."""
         self.format = format
         self._window = Window(fast_paths)
         self._tail = Tail(format.turn_ends)
         known = tools if isinstance(tools, KnownTools) else KnownTools(tools)
-        run = _run(Context(format, known.by_name, self._window, style, known))
+        run = _run(Context(format, known.by_name, self._window, style, known, constrained))
         self._run = run
         self._out = run.out
         self._steps = run.main(in_reasoning)

@@ -6,13 +6,14 @@ instead and read by the parser of the format `json`. Every engine that uses xgra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.format import Format
 from ..core.layout import Layout, Place
 from ..core.literals import Literals
 from ..core.shape import NotExpressible, Piece
+from ..shapes.grammar_text import as_text
 from ..shapes.pieces import const, either, optional, sequence, tag, unit
 
 Function = dict[str, Any]
@@ -36,8 +37,12 @@ def forced(format: Format, functions: Sequence[Function], parallel: bool) -> Pie
     begin, end = (
         [const(text)] if text else [] for text in (layout.section_begin, layout.section_end)
     )
-    # Not a call and `star` of more: what stands there twice takes xgrammar three times as long.
-    return sequence(*begin, _list(layout.separator, [_tag(_one_of(calls))], parallel), *end)
+
+    def whole(one: Piece) -> Piece:
+        # Not a call and `star` of more: what stands there twice takes xgrammar three times as long.
+        return sequence(*begin, _list(layout.separator, [_tag(one)], parallel), *end)
+
+    return _in_text(calls, whole, as_text)
 
 
 def triggered(
@@ -55,14 +60,17 @@ def triggered(
         if arguments is None:
             return None
         calls.append(_call(format, function, arguments))
-    begun = _tag(_one_of(calls))
-    if layout.section_begin:
-        inside = _list(layout.separator, [begun], parallel)
-        begun = tag(layout.section_begin, inside, layout.section_end)
+
+    def whole(one: Piece) -> Piece:
+        if not layout.section_begin:
+            return _tag(one)
+        inside = _list(layout.separator, [_tag(one)], parallel)
+        return tag(layout.section_begin, inside, layout.section_end)
+
     return {
         "type": "triggered_tags",
         "triggers": [_marker(format)],
-        "tags": [begun],
+        "tags": [_in_text(calls, whole, _inside_as_text)],
         "stop_after_first": not parallel,
     }
 
@@ -99,11 +107,39 @@ def _list(separator: str, calls: list[Piece], parallel: bool) -> Piece:
     }
 
 
-def _one_of(calls: list[list[Piece]]) -> Piece:
+def _in_text(
+    calls: list[list[Piece]], whole: Callable[[Piece], Piece], text_of: Callable[[Piece], Piece]
+) -> Piece:
+    """The grammar that `whole` makes of one call, as text; or, where not every call can be said in text,
+    in pieces, of which one has all those that can."""
+    piece = whole(_one_of(calls, lambda some: sequence(*_branches(some))))
+    text = text_of(piece)
+    return whole(_one_of(calls, _texts_apart)) if text is piece else text
+
+
+def _inside_as_text(tag: Piece) -> Piece:
+    """The tag with its content as text; the same one where that has none."""
+    content = as_text(tag["content"])
+    return tag if content is tag["content"] else {**tag, "content": content}
+
+
+def _texts_apart(calls: list[list[Piece]]) -> Piece:
+    texts: list[list[Piece]] = []
+    others: list[list[Piece]] = []
+    for call in calls:
+        piece = sequence(*call)
+        (others if as_text(piece) is piece else texts).append(call)
+    found = [sequence(*_branches(some)) for some in (texts, others) if some]
+    return either(*(as_text(piece) for piece in found))
+
+
+def _one_of(calls: list[list[Piece]], tree: Callable[[list[list[Piece]]], Piece]) -> Piece:
     """One of the calls: what they begin and end with alike is there once, not once for each."""
+    begin = _same_beginning([_text(call[0]) for call in calls])
+    calls = [[_cut(call[0], len(begin), 0), *call[1:]] for call in calls]
     end = _same_beginning([_text(call[-1])[::-1] for call in calls])[::-1]
     calls = [[*call[:-1], _cut(call[-1], 0, len(end))] for call in calls]
-    return sequence(*_branches(calls), const(end))
+    return sequence(const(begin), tree(calls), const(end))
 
 
 def _branches(calls: list[list[Piece]]) -> list[Piece]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from ..core.format import Format
 from ..core.shape import NotExpressible, Piece
 from ..formats import get_format
-from ..formats.grammar import forced, triggered
+from ..formats.grammar import forced, marked, triggered
 from ..schema.definitions import Tools
 from ..schema.recent import Recent
 from ..schema.tools import read_tools
 from .request import Choice, Function, Request, read_parts
 
 _Forced: TypeAlias = "tuple[bool, dict[str, Any] | None]"
+_Make: TypeAlias = Callable[..., Any]
 
 #: What forced calls are written in where the model's own format can't express a tool's arguments.
 FALLBACK = "json"
@@ -61,8 +65,9 @@ def constrain_request(
         own, tag = _forced_once(spec, request)
         return Constraint(format if own else FALLBACK, tag)
     functions = _to_call(request)
-    found = triggered(spec, functions, request.parallel, every_schema) if functions else None
-    return Constraint(format, found and _tag(found))
+    if not functions:
+        return Constraint(format, None)
+    return Constraint(format, _kept(_triggered, spec, functions, request.parallel, every_schema))
 
 
 def _to_call(request: Request) -> list[dict[str, Any]]:
@@ -70,12 +75,15 @@ def _to_call(request: Request) -> list[dict[str, Any]]:
     return [function.to_dict()["function"] for function in request.allowed]
 
 
-def _forced(spec: Format, request: Request) -> _Forced:
+def _triggered(
+    spec: Format, functions: list[dict[str, Any]], parallel: bool, every_schema: bool
+) -> dict[str, Any] | None:
+    found = triggered(spec, functions, parallel, every_schema)
+    return found and _tag(found)
+
+
+def _forced(spec: Format, functions: list[dict[str, Any]], parallel: bool) -> _Forced:
     """Whether the format can express the calls of a request, and their grammar, in that or in JSON."""
-    functions = _to_call(request)
-    if not functions:
-        return True, None
-    parallel = request.parallel and request.choice.name is None
     try:
         return True, _tag(forced(spec, functions, parallel))
     except NotExpressible:
@@ -87,7 +95,10 @@ def _forced_once(spec: Format, request: Request) -> _Forced:
     known = _forced_calls(request.functions)
     asked = (spec, request.choice, request.parallel)
     if asked not in known:
-        known[asked] = _forced(spec, request)
+        functions = _to_call(request)
+        parallel = request.parallel and request.choice.name is None
+        made = _kept(_forced, spec, functions, parallel) if functions else (True, None)
+        known[asked] = tuple(made)
     return known[asked]
 
 
@@ -97,6 +108,32 @@ def _nothing_yet(functions: tuple[Function, ...]) -> dict[tuple[Format, Choice, 
 
 #: By the functions, and what is asked of them.
 _forced_calls = Recent(_nothing_yet)
+
+
+def _kept(make: _Make, spec: Format, functions: list[dict[str, Any]], *how: bool) -> Any:
+    """What is made of some functions. An agent sends the same ones with every turn."""
+    try:
+        text = json.dumps(functions)
+    except (TypeError, ValueError, RecursionError):  # they did not come as JSON
+        return make(spec, functions, *how)
+    return json.loads(_made(make, spec, text, how))
+
+
+@lru_cache(64)
+def _made(make: _Make, spec: Format, functions: str, how: tuple[bool, ...]) -> str:
+    """As JSON: each caller has its own copy."""
+    return json.dumps(make(spec, json.loads(functions), *how))
+
+
+def constrains(format: str | Format, request: Request) -> bool:
+    """Whether every call that a model may write for a request is held by a grammar to the names that
+    are declared. (In `auto` that may be so where this says no.)"""
+    if request.choice.forced:
+        return True
+    spec = format if isinstance(format, Format) else get_format(format)
+    if not any(function.strict for function in request.allowed) or not marked(spec):
+        return False
+    return spec.shape.any_arguments(spec) is not None
 
 
 def reading_format(format: str | Format, request: Request) -> Format:

@@ -256,7 +256,7 @@ def quoted_value(schema: Schema, quote: str) -> Piece:
     if types == {"string"}:
         return sequence(const(quote), any_text(schema, [quote]), const(quote))
     if types and types <= {"number", "integer", "boolean", "null"}:
-        return whole_json(schema)
+        return json_value(schema)
     raise NotExpressible("nested values in a dialect of their own")
 
 

@@ -8,14 +8,15 @@ xgrammar, each such value by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..core.shape import NotExpressible, Piece
 from ..schema.json_schema import SchemaReading, listed_values
 from ..schema.standalone import DEFINITIONS, definitions, finds_all, in_json_names, references
-from .pieces import STRING, const, either, listed, repeated, sequence
+from .pieces import NUMBER, STRING, const, either, grammar, listed, repeated, sequence
 from .values import dumps
+from .whole_numbers import whole_numbers
 
 Schema = Mapping[str, Any]
 
@@ -35,6 +36,10 @@ ALTERNATIVES = ("anyOf", "oneOf")
 #: What the schema of an object or a list may say beside its type to be taken apart.
 _OF_OBJECTS = frozenset({"properties", "required", "additionalProperties"})
 _OF_LISTS = frozenset({"items", "minItems"})
+#: … or of a whole number; each moves its bound by so much.
+_BOUNDS = {"minimum": 0, "exclusiveMinimum": 1, "maximum": 0, "exclusiveMaximum": -1}
+#: What says no more of a number than its type: `int32`.
+_FORMAT = frozenset({"format"})
 #: More pieces than this, or deeper ones, are not made of a schema: definitions that refer to one another
 #: have no end.
 _MOST, _DEEPEST = 500, 20
@@ -124,6 +129,10 @@ class _Apart:
             return either(const("true"), const("false"))
         if kind == "string" and not words:
             return STRING if self._around else self._string
+        if kind == "number" and not words - _FORMAT:
+            return NUMBER
+        if kind == "integer" and _has_plain_bounds(schema, words - _FORMAT):
+            return _whole_number(schema)
         if kind == "array" and words <= _OF_LISTS and _is_list_of_one_kind(schema):
             return self._list(schema, times)
         if kind == "object" and words <= _OF_OBJECTS and _is_closed(schema):
@@ -160,6 +169,18 @@ class _Apart:
                 raise NotExpressible("a reference to something else than a definition")
             schema = {**schema, **self._definitions}
         return whole_json(schema, self._sorted_keys)
+
+
+def _has_plain_bounds(schema: Schema, words: Collection[str]) -> bool:
+    """Whether nothing but whole numbers bound a number."""
+    return all(word in _BOUNDS and type(schema[word]) is int for word in words)
+
+
+def _whole_number(schema: Schema) -> Piece:
+    bounds = [(word, schema[word] + more) for word, more in _BOUNDS.items() if word in schema]
+    least = max((bound for word, bound in bounds if word.endswith("inimum")), default=None)
+    most = min((bound for word, bound in bounds if word.endswith("aximum")), default=None)
+    return grammar(f"root ::= {whole_numbers(least, most)}\n")
 
 
 def _is_list_of_one_kind(schema: Schema) -> bool:

@@ -6,7 +6,10 @@ compile grows with its rules and with the characters in them: the fewer and the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
+from functools import lru_cache
+from zlib import crc32
 
 from ..core.shape import NotExpressible, Piece
 
@@ -14,9 +17,22 @@ from ..core.shape import NotExpressible, Piece
 #: more of them than this would make a large grammar.
 MOST_OPTIONAL = 40
 
-_STRING = r"""root ::= "\"" rest
-rest ::= ("\"" | [^"\\\x00-\x1f] rest | "\\" ["\\/bfnrt] rest | "\\u" hex hex hex hex rest) (=behind)
+_STRING = r"""root ::= "\"" text
+text ::= ("\"" | [^"\\\x00-\x1f] text | "\\" ["\\/bfnrt] text | "\\u" hex hex hex hex text) (=behind)
 behind ::= """.replace("hex", "[0-9a-fA-F]")
+_NAMES = re.compile(r"\b(text|behind)\b")
+
+
+def grammar(text: str) -> Piece:
+    """A piece in xgrammar's notation: what `root` is, and further rules, whose names stand for what they
+    say: the same in all pieces of a grammar."""
+    return {"type": "grammar", "grammar": text}
+
+
+@lru_cache
+def _string_rules(behind: str) -> str:
+    own = f"{crc32(behind.encode()):x}"
+    return _NAMES.sub(rf"\g<1>_{own}", _STRING) + f"{behind}\n"
 
 
 def json_string(behind: str) -> Piece:
@@ -26,11 +42,15 @@ def json_string(behind: str) -> Piece:
     on beyond its end are ruled out once then, and not whenever one is chosen. A rule that refers to
     no other one but itself (what stands behind it does not count) is compiled once for all grammars.
     """
-    return {"type": "grammar", "grammar": f"{_STRING}{behind}\n"}
+    return grammar(_string_rules(behind))
 
 
 #: A string in an object or a list.
 STRING = json_string(r"[,}\]]")
+#: A number, whole or not.
+NUMBER = grammar(
+    'root ::= "-"? ("0" | [1-9] [0-9]*) ("." [0-9]+)? ([eE] [+-]? [0-9]+)?\n',
+)
 
 
 def const(text: str) -> Piece:

@@ -16,6 +16,7 @@ from toolwire.schema.nested import Place
 from toolwire.schema.standalone import in_json_names
 from toolwire.schema.tools import read_tools
 
+from ..in_pieces import constrain_in_pieces
 from ..support import tool
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
@@ -198,7 +199,7 @@ def test_values_are_found_wherever_they_are_listed(schema: Any, texts: list[str]
     tools = function(
         {"properties": {"a": schema}, "required": ["a"], "$defs": {"e": {"enum": ["x", 1]}}}
     )
-    found = constrain("qwen3_coder", tools, "required")
+    found = constrain_in_pieces("qwen3_coder", tools, "required")
     assert found.format == "qwen3_coder"
     told = json.dumps(found.tag)
     assert all(json.dumps({"type": "const_string", "value": text}) in told for text in texts)

@@ -11,6 +11,8 @@ import pytest
 import toolwire
 from toolwire import BareKeys, Format, Layout, Wrapper, constrain, get_format, list_formats
 
+from ..in_pieces import constrain_in_pieces
+
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 NARROW = {"type": "object", "properties": {"code": {"type": "string", "minLength": 2}}}
 
@@ -77,7 +79,7 @@ def test_nothing_to_hold_the_model_to(tools: Any, choice: Any) -> None:
 def test_the_order_of_arguments_is_the_schemas() -> None:
     properties = {"a": {"type": "string"}, "b": {"type": "integer"}, "c": {"type": "string"}}
     schema = {"type": "object", "properties": properties, "required": ["c"]}
-    tag = str(constrain("glm47", [tool("look", schema)], "required").tag)
+    tag = str(constrain_in_pieces("glm47", [tool("look", schema)], "required").tag)
     places = [tag.index(f"<arg_key>{key}</arg_key>") for key in "abc"]
     assert places == sorted(places)
 
@@ -88,9 +90,9 @@ def test_keys_that_are_written_in_order_are_asked_for_in_order() -> None:
     schema = {"type": "object", "properties": {"to": item, "at": {"type": "string"}}}
     hermes = get_format("hermes")
     ordered = replace(hermes, layout=replace(hermes.written, sorted_keys=True))
-    asked = str(constrain(ordered, [tool("look", schema)], "required").tag)
+    asked = str(constrain_in_pieces(ordered, [tool("look", schema)], "required").tag)
     assert asked.index('"at"') < asked.index('"to"') < asked.index('"a"') < asked.index('"z"')
-    asked = str(constrain(hermes, [tool("look", schema)], "required").tag)
+    asked = str(constrain_in_pieces(hermes, [tool("look", schema)], "required").tag)
     assert asked.index('"to"') < asked.index('"z"') < asked.index('"a"') < asked.index('"at"')
 
 
@@ -144,7 +146,7 @@ def test_equal_properties_are_equal_pieces_whatever_is_around_them() -> None:
         },
     ]
     many = [tool(f"look_{number}", schema) for number, schema in enumerate(schemas)]
-    tag = constrain("hermes", many, "required", parallel=False).tag
+    tag = constrain_in_pieces("hermes", many, "required", parallel=False).tag
     pages = [
         json.dumps(piece)
         for piece in pieces_of(tag)
@@ -155,7 +157,7 @@ def test_equal_properties_are_equal_pieces_whatever_is_around_them() -> None:
 
 def test_one_special_token_stands_for_all_literals_that_have_it_inside() -> None:
     for name, marks in (("deepseek_v3_2", 2), ("kimi_k3", 2), ("gigachat35", 2)):
-        tag = constrain(name, [LOOK], "required").tag
+        tag = constrain_in_pieces(name, [LOOK], "required").tag
         excluded = [piece["excludes"] for piece in pieces_of(tag) if "excludes" in piece]
         assert [len(literals) for literals in excluded] == [marks] * len(excluded) != []
 
@@ -167,5 +169,5 @@ def test_schemas_that_refer_to_themselves_are_left_to_xgrammar() -> None:
     for _ in range(3):
         wide = {"type": "object", "properties": {f"p{number}": wide for number in range(9)}}
     for schema in (tree, wide):
-        tag = constrain("hermes", [tool("look", schema)], "required").tag
+        tag = constrain_in_pieces("hermes", [tool("look", schema)], "required").tag
         assert [p["type"] for p in pieces_of(tag) if "json_schema" in p] == ["json_schema"]

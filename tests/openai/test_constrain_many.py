@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from toolwire.formats.grammar import FEW
 from toolwire.shapes.pieces import STRING
 
+from ..in_pieces import constrain_in_pieces
+
 NOTHING = {"type": "object", "properties": {}, "additionalProperties": False}
 NAMES = st.lists(st.text("abc_", min_size=1, max_size=6), min_size=1, max_size=14, unique=True)
 
@@ -47,7 +49,7 @@ def texts(piece: Any) -> set[str]:
 @pytest.mark.parametrize("name", toolwire.list_formats())
 @given(names=NAMES)
 def test_each_tool_can_be_called_and_nothing_else(name: str, names: list[str]) -> None:
-    found = toolwire.constrain(name, tools(names), "required", parallel=False)
+    found = constrain_in_pieces(name, tools(names), "required", parallel=False)
     written = {
         toolwire.write(found.format, [{"name": one, "arguments": {}}], tools(names))
         for one in names
@@ -72,7 +74,7 @@ def choices(piece: Any) -> Iterator[list[Any]]:
 def test_few_of_the_calls_side_by_side_begin_alike(name: str) -> None:
     verbs, nouns = ("create", "read", "list", "find"), ("issue", "file", "branch", "user")
     names = [f"{verb}_{noun}_{n}" for verb in verbs for noun in nouns for n in range(12)]
-    found = toolwire.constrain(name, tools(names), "required")
+    found = constrain_in_pieces(name, tools(names), "required")
     assert found.tag is not None
     some = list(choices(found.tag["format"]))
     assert some
@@ -90,9 +92,35 @@ def beginnings(piece: Any) -> list[str]:
 
 def test_a_strings_rule_refers_to_no_other() -> None:
     """xgrammar compiles such a rule once for all grammars."""
-    rules = dict(line.split(" ::= ") for line in STRING["grammar"].strip().splitlines())
-    assert set(rules) == {"root", "rest", "behind"}
-    inside, _, behind = rules["rest"].partition("(=")
-    assert "rest" in inside
-    assert "behind" not in inside
-    assert behind == "behind)"
+    root, *rules = (line.split(" ::= ") for line in STRING["grammar"].strip().splitlines())
+    (string, body), (behind, _) = rules
+    assert (root[0], string in root[1]) == ("root", True)
+    inside, _, after = body.partition("(=")
+    assert string in inside
+    assert behind not in inside
+    assert after == f"{behind})"
+
+
+# -- an agent sends the same tools with every turn --------------------------------------------------
+
+
+@pytest.mark.parametrize("choice", ["auto", "required"])
+def test_the_same_tools_give_the_same_grammar_and_nobody_shares_it(choice: str) -> None:
+    def declared(says: str) -> list[dict[str, Any]]:
+        function = {"name": "look", "description": says, "parameters": NOTHING, "strict": True}
+        return [{"type": "function", "function": function}]
+
+    first, again, described = (
+        toolwire.constrain("hermes", declared(says), choice).tag for says in ("x", "x", "y")
+    )
+    assert first is not None
+    assert first == again == described  # what is said to people is nothing that has to be compiled
+    first["format"].clear()
+    assert toolwire.constrain("hermes", declared("x"), choice).tag == again != first
+
+
+def test_parameters_that_are_no_json_have_a_grammar_all_the_same() -> None:
+    odd = NOTHING | {"description": object()}
+    function = {"name": "look", "parameters": odd}
+    found = toolwire.constrain("hermes", [{"type": "function", "function": function}], "required")
+    assert found == toolwire.constrain("hermes", tools(["look"]), "required")

@@ -15,6 +15,7 @@ from toolwire.openai.checks import check_tool_choice, translate_legacy
 from toolwire.openai.constrain import constrain_request
 from toolwire.openai.request import Choice, Request, read_choice, read_parts, read_request
 
+from ..in_pieces import constrain_in_pieces
 from ..support import TOOLS
 
 NAMES = [tool["function"]["name"] for tool in TOOLS]
@@ -333,7 +334,8 @@ def test_only_allowed_tools_are_in_the_grammar(format: str, mode: str) -> None:
 
 
 def test_a_listed_tool_may_be_called_twice_and_a_named_one_once() -> None:
-    listed = json.dumps(constrain("hermes", TOOLS, chat_list("required", "add")).tag)
-    named = constrain("hermes", TOOLS, {"type": "function", "function": {"name": "add"}}).tag
+    listed = json.dumps(constrain_in_pieces("hermes", TOOLS, chat_list("required", "add")).tag)
+    name = {"type": "function", "function": {"name": "add"}}
+    named = constrain_in_pieces("hermes", TOOLS, name).tag
     assert '"stop_after_first": false' in listed
     assert '"stop_after_first": true' in json.dumps(named)

@@ -10,6 +10,7 @@ import toolwire
 
 from ..by_shape import ELEMENTS, TAGGED
 from ..core.generate import delimiters
+from ..in_pieces import constrain_in_pieces
 
 TEXT = {"type": "string"}
 PARAMETERS = {"type": "object", "properties": {"a": TEXT, "b": TEXT}, "required": ["a"]}
@@ -22,7 +23,7 @@ AROUND = ("\n", "\n\n", " ", "x", "<", "</", '"b">', "b>", ">", '"f">', "f>", "f
 
 def excluded(name: str) -> list[str]:
     """What no text can have in it, of those that the tools ask for."""
-    waiting = [toolwire.constrain(name, TOOLS, "required").tag]
+    waiting = [constrain_in_pieces(name, TOOLS, "required").tag]
     while waiting:
         piece = waiting.pop()
         if isinstance(piece, dict):

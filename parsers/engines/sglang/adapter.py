@@ -28,7 +28,7 @@ from sglang.srt.function_call.core_types import StreamingParseResult, ToolCallIt
 from ...core.parser import EventParser
 from ...events import CallStart, Event
 from ...formats import get_format
-from ...openai.constrain import constrain_request, reading_format
+from ...openai.constrain import constrain_request, constrains, reading_format
 from ...openai.repair import Repair
 from ...openai.repairs import environment_repairs
 from ...openai.request import of_functions, read_choice, read_functions, read_parts
@@ -196,7 +196,8 @@ class Detector(BaseFormatDetector):  # type: ignore[misc]  # SGLang is not there
         if is_handed_over(text):
             parser = HandedOver()
         elif CONTRACT.hears_choice:
-            parser = EventParser(format, request.known)
+            held = constrains(self.toolwire_format, request)
+            parser = EventParser(format, request.known, constrained=held)
         else:
             parser = EitherParser(EventParser, format, request.known)
         repair = Repair(environment_repairs(), request.known)

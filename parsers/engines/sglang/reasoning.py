@@ -30,7 +30,7 @@ from ...core.parser import EventParser
 from ...core.reasoning import ReasoningStyle
 from ...events import CallStart, Content, Event, Reasoning
 from ...formats import get_format
-from ...openai.constrain import reading_format
+from ...openai.constrain import constrains, reading_format
 from ...openai.request import Request, read_parts
 from ..thinking import Markers, find_style, styles, switched, text_format
 from .handover import hand_over, hand_over_drift
@@ -98,24 +98,25 @@ class ReasoningDetector(BaseReasoningFormatDetector):  # type: ignore[misc]
     # -- the machine --------------------------------------------------------------------------
 
     def _begin(self) -> EventParser | AsText:
-        format, tools = self._calls()
+        format, tools, held = self._calls()
         asked = getattr(self.request, "chat_template_kwargs", None)
         inside = self._inside and switched(asked) is not False
         if self.text_format.channels is not None:
             inside = False  # a channel is for the model to open
-        self._parser = EventParser(format, tools, self.style, inside)
+        self._parser = EventParser(format, tools, self.style, inside, constrained=held)
         return self._parser
 
-    def _calls(self) -> tuple[Format, Any]:
-        """The format to read calls in, and the tools; none but text where nobody asks for calls."""
+    def _calls(self) -> tuple[Format, Any, bool]:
+        """The format to read calls in, and the tools; none but text where nobody asks for calls. And
+        whether a grammar holds the model to them."""
         name = self.tool_format() if self._reads_calls else None
         if name is None:
-            return self.text_format, None
+            return self.text_format, None, False
         self._hands_over = True
         if self.request is None:
-            return get_format(name), None
+            return get_format(name), None, False
         request = _read(self.request)
-        return reading_format(name, request), request.known
+        return reading_format(name, request), request.known, constrains(name, request)
 
     def tool_format(self) -> str | None:
         """The format of the server's tool call parser; None where that is not toolwire's."""

@@ -21,7 +21,7 @@ from ...core.parser import EventParser
 from ...formats import get_format
 from ...formats.parser import text_only
 from ...openai.answers import CallIds, first_call
-from ...openai.constrain import constrain_request, reading_format
+from ...openai.constrain import constrain_request, constrains, reading_format
 from ...openai.message import Message, ToolCall, collect
 from ...openai.repair import Repair
 from ...openai.repairs import environment_repairs
@@ -142,10 +142,17 @@ class Adapter:
             if style is None:
                 return None
             return EventParser(text_only(self.toolwire_format), None, style, inside)
+        held = self._held(request)
         if not request.choice.forced and _offers_an_answer(asked):
             request = replace(request, choice=replace(request.choice, mode="required"))
+            held = False  # it may be the answer
         format = reading_format(self.toolwire_format, request)
-        return EventParser(format, request.known, style, inside)
+        return EventParser(format, request.known, style, inside, constrained=held)
+
+    def _held(self, request: Request) -> bool:
+        """Whether a grammar holds the model to its calls."""
+        free = not (request.choice.forced or self._api.envs.VLLM_ENFORCE_STRICT_TOOL_CALLING)
+        return not free and constrains(self.toolwire_format, request)
 
     def _ids(self, asked: Any) -> CallIds:
         style = get_format(self.toolwire_format).ids

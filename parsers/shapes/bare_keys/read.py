@@ -50,6 +50,7 @@ class BareKeysReader(DriftingReader):
             yield
         if not run.allowed(name):
             return NOTHING
+        run.named(name)
         while w.space() is None:
             yield
         while (closer := run.closer()) is None:

@@ -91,6 +91,7 @@ class ElementsReader(ShapeReader):
         w.take(w.pos + call.length)
         if not run.allowed(call.name):
             return NOTHING
+        run.named(call.name)
         while w.space() is None:
             yield
         while (closer := run.closer()) is None:

@@ -218,6 +218,8 @@ class _ObjectReader:
             return NOTHING if self.run.unmarked or name is None else None
         self.name = name
         if self.early is None:
+            if name not in self.shape.no_call:
+                self.run.named(name, self.id)
             return None
         if name in self.shape.no_call:
             self.run.forget_repeat()

@@ -55,6 +55,7 @@ class LabelsReader(DriftingReader):
                 name = yield from self._rest_of_line(run)
                 if not run.allowed(name):
                     return NOTHING
+                run.named(name)
                 if early is not None:
                     run.start_call(name)
                     run.out.write(early.take())

@@ -79,6 +79,7 @@ class NamedJsonReader(DriftingReader):
             id = word or None
             while (space := w.space()) is None:
                 yield
+        run.named(name, id)
         separator = yield from self._skip(w, self._separator)
         return (yield from self._arguments(run, name, id, separator, "\n" in space))
 

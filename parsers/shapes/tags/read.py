@@ -82,6 +82,7 @@ class TagsReader(ShapeReader):
         if closed:
             run.call_without_arguments(name)
             return CALL
+        run.named(name)
         return (yield from self.read_arguments(run, name))
 
     def read_arguments(self, run: Run, name: str) -> Step[Outcome]:

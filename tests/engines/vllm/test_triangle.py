@@ -13,11 +13,12 @@ import jsonschema
 import pytest
 import toolwire
 import xgrammar
-from engine_grammar import KEYS, make_compiler, walk
+from engine_grammar import KEYS, allows, make_compiler, walk
 from hypothesis import HealthCheck, given, settings
 from toolwire import Format, ToolwireError, constrain
 
 from tests.formats.laid_out import laid_out
+from tests.in_pieces import constrain_in_pieces
 from tests.real_schemas import TOOLS, calls
 
 DECLARED = list(TOOLS.values())
@@ -84,6 +85,17 @@ def test_what_the_grammar_generates_is_read(name: str, compiler: Any) -> None:
     for seed, tool in enumerate(TOOLS):
         check_read(compiler, name, [tool], seed)
         check_read(compiler, name, [tool, "read_file"], seed)
+
+
+@each_format
+def test_as_text_and_in_pieces_the_grammar_is_the_same(name: str, compiler: Any) -> None:
+    """Each allows what chance writes by the other."""
+    for seed, tool in enumerate(TOOLS):
+        used = [TOOLS[tool], TOOLS["read_file"]][: 1 + seed % 2]
+        tags = [make(name, used, "required").tag for make in (constrain, constrain_in_pieces)]
+        for tag, other in (tags, tags[::-1]):
+            text = walk(compiler, tag, seed)
+            assert allows(compiler, xgrammar.StructuralTag.model_validate(other), text), text
 
 
 @SOME
