@@ -57,8 +57,9 @@ build_wheel_alone() {
         # From a copy: a build in place leaves files behind that the next build would pick up.
         copy="$(mktemp -d)"
         cp -R "${WHEEL_SOURCES[@]}" "$copy"
+        # What failed, or was ended from outside, leaves no folder that looks finished.
         "$VENV/bin/python" -m pip wheel --quiet --disable-pip-version-check --no-deps \
-            --wheel-dir "$copy/wheel" "$copy" >&2
+            --wheel-dir "$copy/wheel" "$copy" >&2 || { rm -rf "$copy"; return 1; }
         mv "$copy/wheel" "$folder"
         rm -rf "$copy"
     fi
@@ -67,7 +68,7 @@ build_wheel_alone() {
 
 install_toolwire() { # from this checkout
     local wheel
-    wheel="$(build_wheel)"
+    wheel="$(build_wheel)" || return 1
     say "installing $(basename "$wheel")"
     pip_install "$wheel" # with its dependencies, where any is missing
     pip_install --force-reinstall --no-deps "$wheel"

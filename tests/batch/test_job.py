@@ -134,12 +134,17 @@ def stopping(after: int) -> Callable[[Step], None]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("after", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 5))])
-def test_a_run_that_was_stopped_is_gone_on_with(kind: str, after: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("after", "workers"),
+    [(1, 1), *(pytest.param(*n, marks=pytest.mark.slow) for n in ((3, 1), (5, 1), (4, 2)))],
+)
+def test_a_run_that_was_stopped_is_gone_on_with(
+    kind: str, after: int, workers: int, tmp_path: Path
+) -> None:
     write, read = KINDS[kind]
     source, target = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
     write(source, ROWS)
-    job = Job(PARSE, 1, watch=stopping(after), part_bytes=200_000)
+    job = Job(PARSE, workers, watch=stopping(after), part_bytes=200_000)
     with pytest.raises(Stop):
         job.run(str(source), str(target))
     assert not target.exists(), "a file that is not whole must not be there"
@@ -165,17 +170,20 @@ steps = iter(range(4))
 def watch(step):
     if next(steps, None) is None:
         os.kill(os.getpid(), signal.SIGKILL)
-Job(ParseCalls("hermes"), 1, watch=watch, part_bytes=1).run(*sys.argv[1:])
+if __name__ == "__main__":
+    Job(ParseCalls("hermes"), int(sys.argv[3]), watch=watch, part_bytes=1).run(*sys.argv[1:3])
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["jsonl.gz", "parquet"])
-def test_a_run_that_was_killed_is_gone_on_with(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "workers"), [("jsonl.gz", 1), ("parquet", 1), ("jsonl", 2)])
+def test_a_run_that_was_killed_is_gone_on_with(kind: str, workers: int, tmp_path: Path) -> None:
     write, read = KINDS[kind]
     source, target = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
     write(source, ROWS)
-    command = [sys.executable, "-c", KILLED, str(source), str(target)]
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED)
+    command = [sys.executable, str(script), str(source), str(target), str(workers)]
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     parts = target.with_name(f"{target.name}.parts")
     half = parts / (
@@ -183,9 +191,11 @@ def test_a_run_that_was_killed_is_gone_on_with(kind: str, tmp_path: Path) -> Non
     )
     with half.open("ab") as file:
         file.write(b"half of a part")
+    (parts / "rows-1-1").write_text("what a worker had made")
     seen: list[Step] = []
     Job(PARSE, 1, resume=True, watch=seen.append).run(str(source), str(target))
     assert 0 < seen[0].earlier < 6000
+    assert not parts.exists()
     is_right(read(target))
 
 
