@@ -86,6 +86,20 @@ class Contract(ABC):
                 self.check_same_as_core(self.stream(format, cut), format, text)
             self.check_same_as_core(self.whole(format, text), format, text)
 
+    @pytest.mark.parametrize("format", ["hermes", "qwen3_coder"])
+    def test_a_forced_call_begins_with_its_name(self, format: str) -> None:
+        """The grammar lets nothing else follow. So what is cut off there is half a call, and no text."""
+        text = example(format)
+        ((name, _), *_), _ = read_by_core(format, text)
+        cut = text[: text.index(name) + len(name) + 3]
+        assert read_by_core(format, cut) == ([], cut)
+        for choice in ("required", {"type": "function", "function": {"name": name}}):
+            for pieces in (list(cut), [cut]):
+                got = self.stream(format, pieces, tool_choice=choice)
+                assert (got.calls, got.content or None) == ([(name, "")], None)
+            got = self.whole(format, cut, tool_choice=choice)
+            assert (got.calls, got.content or None) == ([(name, "")], None)
+
     @pytest.mark.parametrize("format", TOO_DEEP_CALLS)
     def test_a_schema_that_is_nested_too_deeply(
         self, format: str, caplog: pytest.LogCaptureFixture
