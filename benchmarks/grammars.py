@@ -53,6 +53,9 @@ LONG = (
     * 2
 )
 
+#: A text that is not short.
+SENTENCE = "Where the tests are, and what they say."
+
 Tools = list[dict[str, Any]]
 Made = tuple[Any, bool]  # a structural tag, or a schema; and whether it is a schema
 
@@ -111,17 +114,17 @@ def closed(members: dict[str, Any], required: list[str]) -> dict[str, Any]:
     }
 
 
-def arguments(schema: dict[str, Any]) -> Any:
-    """A value that fits: all that is required, and texts that are not short."""
+def arguments(schema: dict[str, Any], text: str = SENTENCE) -> Any:
+    """A value that fits: all that is required, and this for each text."""
     if "anyOf" in schema:
-        return arguments(schema["anyOf"][0])
+        return arguments(schema["anyOf"][0], text)
     kind = schema["type"][0] if isinstance(schema["type"], list) else schema["type"]
     if kind == "object":
-        return {name: arguments(schema["properties"][name]) for name in schema["required"]}
+        return {name: arguments(schema["properties"][name], text) for name in schema["required"]}
     if "enum" in schema:
         return schema["enum"][0]
-    known = {"string": "Where the tests are, and what they say.", "integer": 7, "number": 0.5}
-    return known.get(kind, False) if kind != "array" else [arguments(schema["items"])]
+    known = {"string": text, "integer": 7, "number": 0.5}
+    return known.get(kind, False) if kind != "array" else [arguments(schema["items"], text)]
 
 
 # -- what is compared -----------------------------------------------------------------------------

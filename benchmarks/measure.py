@@ -29,7 +29,7 @@ UNCOUNTED = "toolwire hermes, uncounted"
 #: The floor of arguments again, with the engine's messages made in the quick way that ours are.
 UNCHECKED = "nothing, unchecked"
 BLOCK = 16  # steps between two looks at the clock
-FEW, ENOUGH = 3, 1.0  # rounds, and seconds in all, after which a slow peer is left alone
+FEW, ENOUGH = 3, 0.5  # rounds, and seconds in all, after which a slow peer is left alone
 
 
 @dataclass(frozen=True)

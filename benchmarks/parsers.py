@@ -38,7 +38,7 @@ ABOUT = (
     "core; in brackets, how many times the floor that is. Choices that keep this short: every size "
     "for the big string, two for the other workloads; several tokens in a step (speculative decoding) "
     "at one size; formats that share a shape with another get the big string only. An engine's own "
-    "parser gets one second of CPU for an answer (0.2 in a quick run). Where it needs more it is "
+    "parser gets half a second of CPU for an answer (0.2 in a quick run). Where it needs more it is "
     "stopped, and ≈ marks what the whole would have cost, estimated from the part that it read; where "
     f"that is over a minute, the table says {TOO_LONG}. A peer is ahead only where it reads the calls "
     "of just that answer right, cut in just that way."

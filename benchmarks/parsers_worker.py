@@ -52,7 +52,7 @@ def full_plan() -> Plan:
         cells += [Cell(name, size, 1, SHAPES) for size in (small, 16_384)]
     cells += [Cell(name, 4096, group, SHAPES) for name in WORKLOADS for group in (4, 16)]
     looks = {name: FORMATS if name == "file" else SHAPES for name in WORKLOADS}
-    return Plan(cells, 4096, looks, limit=1.0)
+    return Plan(cells, 4096, looks, limit=0.5)
 
 
 def quick_plan() -> Plan:

@@ -41,7 +41,7 @@ class Plan:
     counts: tuple[int, ...]  # of tools
 
 
-FULL = Plan(7, (1, 10, MANY))
+FULL = Plan(5, (1, 10, MANY))
 QUICK = Plan(3, (1, MANY))
 
 
@@ -109,7 +109,7 @@ def mcp_tools(count: int, number: int) -> tuple[Tools, dict[str, Any]]:
     for tool in declared:
         tool["function"]["name"] += f"_{number}"
     function = declared[0]["function"]
-    return declared, {"name": function["name"], "arguments": arguments(function["parameters"])}
+    return declared, {"name": function["name"], "arguments": arguments(function["parameters"], "x")}
 
 
 def ways_to_write(call: dict[str, Any], declared: Tools) -> Iterator[Pieces]:

@@ -14,7 +14,7 @@ from ..core.layout import Layout, Place
 from ..core.literals import Literals
 from ..core.shape import NotExpressible, Piece
 from ..shapes.grammar_text import as_text
-from ..shapes.pieces import const, either, optional, sequence, tag, unit
+from ..shapes.pieces import const, either, optional, sequence, shared, tag, unit
 
 Function = dict[str, Any]
 
@@ -192,9 +192,8 @@ def _call(format: Format, function: Function, arguments: Piece) -> list[Piece]:
     whole = sequence(
         const(layout.call_begin + layout.recipient(name)),
         *_id(layout, "before_name"),
-        const(layout.name_begin + name + layout.name_end),
-        *_id(layout, "after_name"),
-        const(layout.arguments_begin),
+        const(layout.name_begin + name),
+        shared(const(layout.name_end), *_id(layout, "after_name"), const(layout.arguments_begin)),
         arguments,
         const(layout.arguments_end),
         *_id(layout, "after_arguments"),

@@ -18,17 +18,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import httpx2
+import httpcore2
 from purgatory.domain.model import CLOSED, HALF_OPENED, OPENED, Context
 
 from . import metrics
 
 CONNECTION_ERRORS = (
-    httpx2.ConnectError,
-    httpx2.ConnectTimeout,
-    httpx2.ReadError,
-    httpx2.WriteError,
-    httpx2.RemoteProtocolError,
+    httpcore2.ConnectError,
+    httpcore2.ConnectTimeout,
+    httpcore2.ReadError,
+    httpcore2.WriteError,
+    httpcore2.RemoteProtocolError,
 )
 
 _STATES = {CLOSED: 0, HALF_OPENED: 1, OPENED: 2}

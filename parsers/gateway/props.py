@@ -15,9 +15,11 @@ import time
 from collections.abc import Awaitable, Callable
 
 import anyio
+import httpcore2
 import httpx2
 
 from .sse import load_object
+from .transport import TRANSPORT_ERRORS, core_url
 
 #: What the gateway answers in the upstream's place, in the words of servers that do so themselves.
 NO_TOOLS = "The upstream does not support tools: it shows none to this model"
@@ -26,12 +28,12 @@ _MOST_BYTES = 4 * 1024 * 1024  # of the answer, which has the chat template in i
 _MOST_ANSWERS = 1000  # clients may make up names and keys
 _A_WHILE = 60.0  # seconds until it is asked again, where it did not say
 _NOT_UP = frozenset({502, 503, 504})
-_NEVER_CONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+_NEVER_CONNECTED = (httpcore2.ConnectError, httpcore2.ConnectTimeout, httpcore2.PoolTimeout)
 
 Headers = list[tuple[bytes, bytes]]
 #: A model, and the hash of a key: what one client is told is not for the others.
 _Asker = tuple[str, int]
-_Send = Callable[[httpx2.Request], Awaitable[httpx2.Response]]
+_Send = Callable[[httpcore2.Request], Awaitable[httpcore2.Response]]
 
 _log = logging.getLogger("toolwire.gateway")
 
@@ -88,11 +90,11 @@ class Props:
 
     async def _answer(self, model: str, key: Headers) -> tuple[bool, float]:
         """What it says, and for how many seconds that holds: none where it is not up yet."""
-        headers = [*key, (b"accept-encoding", b"identity")]
+        headers = [(b"host", self._base.netloc), *key, (b"accept-encoding", b"identity")]
         waits = httpx2.Timeout(self._seconds, connect=self._seconds / 2, pool=self._seconds / 2)
         extensions = {"timeout": waits.as_dict()}
-        url = props_url(self._base, model)
-        request = httpx2.Request("GET", url, headers=headers, extensions=extensions)
+        url = core_url(props_url(self._base, model))
+        request = httpcore2.Request("GET", url, headers=headers, extensions=extensions)
         try:
             response = await self._send(request)
             try:
@@ -101,18 +103,18 @@ class Props:
                 await response.aclose()
         except _NEVER_CONNECTED:
             return False, 0.0
-        except httpx2.TransportError:
+        except TRANSPORT_ERRORS:
             return False, _A_WHILE
-        if response.status_code in _NOT_UP:
+        if response.status in _NOT_UP:
             return False, 0.0
-        if response.status_code in (401, 403):  # to this client
+        if response.status in (401, 403):  # to this client
             return False, _A_WHILE
         return hides_tools(said), math.inf
 
 
-async def _body(response: httpx2.Response) -> bytes:
+async def _body(response: httpcore2.Response) -> bytes:
     said = bytearray()
-    async for chunk in response.aiter_raw():
+    async for chunk in response.aiter_stream():
         said += chunk
         if len(said) > _MOST_BYTES:
             return b""

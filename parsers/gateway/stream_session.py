@@ -78,9 +78,11 @@ class StreamSession:
             self._recorder.came(raw)
         if self._failed:
             return b""
-        passes = self._alike.passes(text)
-        pieces = [raw] if passes else self._read(ServerEvent(raw, data_of(raw)))
-        self._account.hold(self.held)
+        if self._alike.passes(text):
+            pieces = [raw]  # nothing more is held than before
+        else:
+            pieces = self._read(ServerEvent(raw, data_of(raw)))
+            self._account.hold(self.held)
         return self._sent(pieces)
 
     @property

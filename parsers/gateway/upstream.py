@@ -7,18 +7,21 @@ import time
 from dataclasses import dataclass
 from functools import lru_cache
 
+import httpcore2
 import httpx2
 
 from . import metrics
 from .breaker import CONNECTION_ERRORS, Breaker, Breakers, Unavailable
 from .props import NO_TOOLS, Headers, Props
 from .settings import UpstreamSettings, read_key
+from .transport import TRANSPORT_ERRORS, core_url, header
 
 _FAILED = frozenset({502, 503, 504})
 #: Nothing of the request has left when these happen.
-_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
+_NEVER_SENT = (httpcore2.ConnectError, httpcore2.ConnectTimeout)
 #: What anyio asks of a socket as soon as there is one.
 _ADDRESSES = frozenset({"getpeername", "getsockname", "family"})
+_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _KEYS = (b"authorization", b"x-api-key")
 
@@ -56,17 +59,14 @@ class Upstream:
         self._base = httpx2.URL(url)
         self._urls = lru_cache(maxsize=64)(self._url)  # nearly all requests go to one or two
         self._settings = settings
-        # Only what carries requests, without a client around it: that would follow redirects, keep one
-        # client's cookies for another's requests, and add headers that nobody has sent.
-        self._transport = httpx2.AsyncHTTPTransport(
-            limits=httpx2.Limits(
-                max_connections=settings.connections,
-                max_keepalive_connections=settings.connections,
-                # Less than the 5 seconds after which many servers (uvicorn's) hang up: a request on a
-                # connection that is just being closed fails, and can't be sent again.
-                keepalive_expiry=4,
-            ),
-            trust_env=False,  # this machine's own settings are not for other people's requests
+        self._pool = httpcore2.AsyncConnectionPool(
+            # This machine's own settings are not for other people's requests.
+            httpx2.create_ssl_context(trust_env=False),
+            max_connections=settings.connections,
+            max_keepalive_connections=settings.connections,
+            # Less than the 5 seconds after which many servers (uvicorn's) hang up: a request on a
+            # connection that is just being closed fails, and can't be sent again.
+            keepalive_expiry=4,
         )
         most = settings.connect_timeout
         timeout = httpx2.Timeout(settings.read_timeout, connect=most, pool=most)
@@ -79,7 +79,7 @@ class Upstream:
         self.busy = 0  # requests that it is at
 
     async def close(self) -> None:
-        await self._transport.aclose()
+        await self._pool.aclose()
 
     def admits(self, model: str) -> bool:
         """Whether it may be asked, as far as is known."""
@@ -99,7 +99,7 @@ class Upstream:
         try:
             with breaker.guard():
                 response = await self._sent(request)
-                if response.status_code in _FAILED:
+                if response.status in _FAILED:
                     metrics.UPSTREAM_FAILURES.labels("status").inc()
                     breaker.failed()
                 else:
@@ -110,42 +110,45 @@ class Upstream:
             if call.is_safe or isinstance(error, _NEVER_SENT):
                 raise TryAgain(_plain(error)) from None
             raise Unavailable(502, f"The upstream can't be reached: {_plain(error)}") from None
-        except httpx2.TimeoutException:
+        except httpcore2.TimeoutException:
             metrics.UPSTREAM_FAILURES.labels("timeout").inc()
             raise Unavailable(504, "The upstream took too long to answer") from None
         self._avoided_until = 0.0
-        wait = retry_after(response.headers.get("retry-after"))
-        if last or not _may_repeat(call, response.status_code, wait):
+        wait = retry_after(header(response, b"retry-after"))
+        if last or not _may_repeat(call, response.status, wait):
             return Reply(response, breaker)
         if wait is not None and wait > self._settings.max_wait:
             return Reply(response, breaker)
         await response.aclose()
-        raise TryAgain(f"status {response.status_code}", wait)
+        raise TryAgain(f"status {response.status}", wait)
 
     async def _hides_tools(self, call: Call) -> bool:
         key = [(n, v) for n, v in self._with_key(call.headers) if n.lower() in _KEYS]
         return await self._props.hide_tools(call.model, key)
 
-    async def _sent(self, request: httpx2.Request) -> httpx2.Response:
+    async def _sent(self, request: httpcore2.Request) -> httpcore2.Response:
         try:
-            return await self._transport.handle_async_request(request)
+            return await self._pool.handle_async_request(request)
         except AttributeError as error:
             # Where the upstream hangs up as soon as it was connected, uvloop has let the socket go when
             # anyio asks it for its addresses. Nothing was sent yet.
             if error.name not in _ADDRESSES:
                 raise
-            raise httpx2.ConnectError("the connection was lost at once", request=request) from error
+            raise httpcore2.ConnectError("the connection was lost at once") from error
 
-    def _request(self, call: Call) -> httpx2.Request:
-        url, headers = self._urls(call.path, call.query), self._with_key(call.headers)
-        return httpx2.Request(
-            call.method, url, headers=headers, content=call.body or None, extensions=self._timeouts
+    def _request(self, call: Call) -> httpcore2.Request:
+        url = self._urls(call.path, call.query)
+        headers = [(b"host", self._base.netloc), *self._with_key(call.headers)]
+        if call.body or call.method in _WITH_BODY:
+            headers.append((b"content-length", str(len(call.body)).encode()))
+        return httpcore2.Request(
+            call.method, url, headers=headers, content=call.body, extensions=self._timeouts
         )
 
-    def _url(self, path: bytes, query: bytes) -> httpx2.URL:
+    def _url(self, path: bytes, query: bytes) -> httpcore2.URL:
         """A path of the client's under the upstream's own: it can't leave that host."""
         raw = self._base.raw_path.rstrip(b"/") + path + (b"?" + query if query else b"")
-        return self._base.copy_with(raw_path=raw)
+        return core_url(self._base.copy_with(raw_path=raw))
 
     def _with_key(self, headers: Headers) -> Headers:
         """With the upstream's own key, said in the ways that the client said its own."""
@@ -162,23 +165,23 @@ class Upstream:
         """Whether it answers at all, be it that it wants a key."""
         call = Call("GET", b"/models", b"", [], b"")
         try:
-            response = await self._transport.handle_async_request(self._request(call))
+            response = await self._pool.handle_async_request(self._request(call))
             await response.aclose()
-        except httpx2.TransportError:
+        except TRANSPORT_ERRORS:
             return False
-        return response.status_code < 500
+        return response.status < 500
 
 
 class Reply:
     """An answer that has begun. Its connection is free once it is closed."""
 
-    def __init__(self, response: httpx2.Response, breaker: Breaker) -> None:
+    def __init__(self, response: httpcore2.Response, breaker: Breaker) -> None:
         self.response = response
         self._breaker = breaker
 
     def ended(self) -> None:
         """It came to its end."""
-        if self.response.status_code not in _FAILED:
+        if self.response.status not in _FAILED:
             self._breaker.ended()
 
     def broke_off(self, error: Exception) -> None:
@@ -197,9 +200,9 @@ def _may_repeat(call: Call, status: int, wait: float | None) -> bool:
 
 def _plain(error: Exception) -> str:
     """What happened, without addresses: this goes to the client and into a metric."""
-    if isinstance(error, httpx2.ConnectTimeout):
+    if isinstance(error, httpcore2.ConnectTimeout):
         return "no connection in time"
-    return "no connection" if isinstance(error, httpx2.ConnectError) else "the connection broke"
+    return "no connection" if isinstance(error, httpcore2.ConnectError) else "the connection broke"
 
 
 def retry_after(value: str | None) -> float | None:

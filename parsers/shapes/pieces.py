@@ -78,6 +78,15 @@ def unit(piece: Piece) -> Piece:
     return {"type": "sequence", "elements": [piece]} if piece["type"] == "sequence" else piece
 
 
+def shared(*elements: Piece) -> Piece:
+    """One after the other, as a rule of its own, also where all is text: for what comes again elsewhere.
+    xgrammar looks through its vocabulary at each character of a rule."""
+    piece = sequence(*elements)
+    if piece == _NOTHING:
+        return piece
+    return unit(piece if piece["type"] == "sequence" else {"type": "sequence", "elements": [piece]})
+
+
 def either(*elements: Piece) -> Piece:
     different = [piece for place, piece in enumerate(elements) if piece not in elements[:place]]
     return different[0] if len(different) == 1 else {"type": "or", "elements": different}
