@@ -11,7 +11,7 @@ from ...core.literals import before_gap
 from ...core.shape import Piece
 from ..grammar import Parameters, split_by_string, split_by_type, text_value
 from ..json_grammar import Schema
-from ..pieces import const, either, listed, sequence
+from ..pieces import const, either, listed, sequence, shared
 from .write import parameter_begin
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _parameter(schema: Schema, name: str, format: Format, excluded: Sequence[str
             sequence(
                 const(parameter_begin(shape.parameter.written(name), word, layout)),
                 text_value(part, excluded, layout),
-                const(layout.value_end),
+                shared(const(layout.value_end)),
             )
             for word, part in kinds
         )
