@@ -38,7 +38,7 @@ STREAMS = (1, 50, 200, 500)
 QUICK_STREAMS = (1, 50)
 UNPACED = 50  # streams at once
 #: How often the ways take turns. Of many streams each turn takes long, and says much.
-ROUNDS = {1: 3, 50: 3, 200: 2, 500: 2}
+ROUNDS = {1: 4, 50: 4, 200: 3, 500: 2}
 #: They have no bound to keep: one turn.
 ONCE = ("upstream", "litellm")
 #: At most this many times the plain proxy's CPU time of a chunk; and what workers must carry of one.
@@ -57,7 +57,7 @@ REQUEST = {
 
 def interval_of(streams: int) -> float:
     """Seconds between two chunks: some hundred chunks a second in all, for few streams and many."""
-    return min(0.5, max(0.02, streams / 400))
+    return min(0.5, max(0.02, streams / 800))
 
 
 @dataclass

@@ -216,13 +216,16 @@ class Answer:
         out, more = self._treated(body, more)
         if out or not more:
             await self._pass(out, more)
-            self._account.count(self._stream.held if self._stream is not None else 0)
+            if out is not body or not more:
+                self._account.count(self._stream.held if self._stream is not None else 0)
 
     def _treated(self, body: bytes, more: bool) -> tuple[bytes, bool]:
         """What may be sent of a stream, and whether more may come."""
         assert self._stream is not None
         try:
             out = self._stream.feed(body) if body else b""
+            if out is body and more:  # as nearly always: nothing is held of it
+                return out, more
             if not more:
                 out += self._stream.finish()
             # What waits for a call is held, too.

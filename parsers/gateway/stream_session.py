@@ -73,16 +73,17 @@ class StreamSession:
         return self._treat(self._splitter.feed(data))
 
     def _treat_alike(self, raw: bytes, text: str) -> bytes:
-        """The same for an event that brings nothing but text, as others before it."""
+        """The same for an event that brings nothing but text, as others before it: it is given back itself
+        where it goes on as it came, and nothing more is held than before."""
         if self._recorder is not None:
             self._recorder.came(raw)
         if self._failed:
             return b""
-        if self._alike.passes(text):
-            pieces = [raw]  # nothing more is held than before
-        else:
-            pieces = self._read(ServerEvent(raw, data_of(raw)))
-            self._account.hold(self.held)
+        passes = self._alike.passes(text)
+        if passes and self._recorder is None:
+            return raw
+        pieces = [raw] if passes else self._read(ServerEvent(raw, data_of(raw)))
+        self._account.hold(self.held)
         return self._sent(pieces)
 
     @property

@@ -50,7 +50,15 @@ _GROUPS = {"vLLM": "vllm.general_plugins", "SGLang": "sglang.srt.plugins"}
 
 #: What makes an extra of ours usable: the modules it needs.
 _EXTRAS = {
-    "gateway": ("httpcore2", "httpx2", "prometheus_client", "purgatory", "starlette", "tenacity", "uvicorn"),
+    "gateway": (
+        "httpcore2",
+        "httpx2",
+        "prometheus_client",
+        "purgatory",
+        "starlette",
+        "tenacity",
+        "uvicorn",
+    ),
 }
 
 
