@@ -73,8 +73,8 @@ class StreamSession:
         return self._treat(self._splitter.feed(data))
 
     def _treat_alike(self, raw: bytes, text: str) -> bytes:
-        """The same for an event that brings nothing but text, as others before it: it is given back itself
-        where it goes on as it came, and nothing more is held than before."""
+        """The same for an event that brings nothing but text, as others before it. Itself, where it goes
+        on as it came, and nothing more is held than before."""
         if self._recorder is not None:
             self._recorder.came(raw)
         if self._failed:
