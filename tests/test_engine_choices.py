@@ -29,7 +29,9 @@ class ToolParser:
 
 class Parser(adapter.Adapter, ToolParser):
     toolwire_format = "hermes"
-    _api: Any = SimpleNamespace(messages=MESSAGES)
+    _api: Any = SimpleNamespace(
+        messages=MESSAGES, envs=SimpleNamespace(VLLM_ENFORCE_STRICT_TOOL_CALLING=True)
+    )
 
 
 @pytest.fixture(autouse=True)

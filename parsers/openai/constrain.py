@@ -131,9 +131,17 @@ def constrains(format: str | Format, request: Request) -> bool:
     if request.choice.forced:
         return True
     spec = format if isinstance(format, Format) else get_format(format)
-    if not any(function.strict for function in request.allowed) or not marked(spec):
+    if not _some_strict(request.allowed) or not marked(spec):
         return False
     return spec.shape.any_arguments(spec) is not None
+
+
+def _has_strict(functions: tuple[Function, ...]) -> bool:
+    return any(function.strict for function in functions)
+
+
+#: Looked through once for all choices of a request.
+_some_strict = Recent(_has_strict)
 
 
 def reading_format(format: str | Format, request: Request) -> Format:

@@ -81,7 +81,7 @@ def test_the_grammar_of_forced_calls_is_made_once_for_all_choices(
         return forced(spec, functions, parallel)
 
     monkeypatch.setattr(constrain, "forced", counted)
-    functions = read_functions(tools(3))
+    functions = read_functions(tools(31))  # so many as no other test has
     for _ in range(3):
         request = of_functions(functions, "required")
         assert constrain.reading_format("hermes", request) is get_format("hermes")
@@ -89,8 +89,10 @@ def test_the_grammar_of_forced_calls_is_made_once_for_all_choices(
     assert made == [("hermes", True)]
     constrain.reading_format("hermes", of_functions(functions, "required", parallel=False))
     constrain.reading_format("qwen3_coder", of_functions(functions, "required"))
-    constrain.reading_format("hermes", of_functions(read_functions(tools(3)), "required"))
+    constrain.reading_format("hermes", of_functions(read_functions(tools(32)), "required"))
     assert made[1:] == [("hermes", False), ("qwen3_coder", True), ("hermes", True)]
+    constrain.reading_format("hermes", of_functions(read_functions(tools(32)), "required"))
+    assert len(made) == 4, "the next turn has the same tools"
 
 
 def test_what_was_made_of_the_last_few_objects_is_kept() -> None:
