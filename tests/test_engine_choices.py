@@ -101,4 +101,4 @@ def test_a_long_tag_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = request(3, "auto", tag)
     for _ in range(4):
         begin(asked)
-    assert read == [tag]
+    assert read.count(tag) == 1
