@@ -40,6 +40,8 @@ def test_kimi_k3_is_not_stopped_at_once() -> None:
 
 
 class TestContract(Contract):
+    hears_choice = sglang_adapter.CONTRACT.hears_choice
+
     def stream(self, format: str, pieces: Sequence[str], tools: Any = TOOLS, **request: Any) -> Got:
         return stream(make_parser(f"toolwire_{format}", tools, **request), pieces)
 
@@ -131,8 +133,8 @@ class Broken:
 
     good_steps = 0
 
-    def __init__(self, *arguments: Any) -> None:
-        self.parser = EventParser(*arguments)
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        self.parser = EventParser(*arguments, **more)
 
     def feed(self, text: str) -> Any:
         if self.good_steps == 0:

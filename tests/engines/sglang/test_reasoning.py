@@ -232,7 +232,7 @@ def test_a_style_of_a_users_own_format() -> None:
 
 
 class Broken:
-    def __init__(self, *arguments: Any) -> None:
+    def __init__(self, *arguments: Any, **more: Any) -> None:
         pass
 
     def feed(self, text: str) -> Any:
