@@ -39,6 +39,7 @@ QUICK_STREAMS = (1, 50)
 UNPACED = 50  # streams at once
 #: How often the ways take turns. Of many streams each turn takes long, and says much.
 ROUNDS = {1: 4, 50: 4, 200: 3, 500: 2}
+WORKERS_TURNS = 9
 #: They have no bound to keep: one turn.
 ONCE = ("upstream", "litellm")
 #: At most this many times the plain proxy's CPU time of a chunk; and what workers must carry of one.
@@ -297,7 +298,7 @@ class Measuring:
         """As fast as they go: what four carry by what one does, the median of many short turns."""
         (single,) = (way for way in self.ways if way.name == "gateway")
         found = []
-        rounds = self.rounds(UNPACED) * 3
+        rounds = self._rounds * 3 if self._rounds else WORKERS_TURNS
         with no_hurry(0, self.ways[0].pid):
             for number in range(rounds):
                 part.progress(f"one worker and four, {number + 1} of {rounds}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import signal
@@ -29,9 +28,6 @@ from .settings import GatewaySettings, Settings
 
 #: Seconds after which a worker that says nothing is killed. On a busy machine, one takes long to start.
 _WORKER_SILENT = 120
-
-#: So many objects more than were let go, and it is looked for some that only refer to one another.
-_GARBAGE = (3_000, 20, 50)
 
 _log = logging.getLogger("toolwire.gateway")
 
@@ -77,16 +73,7 @@ def make_app(settings: GatewaySettings, started_by: int) -> App:
     load_user_formats()
     if settings.server.workers > 1:
         threading.Thread(target=_end_with, args=(started_by,), daemon=True).start()
-    app = create_app(settings.upstream, settings.answers, settings.server)
-    _collect_seldom()
-    return app
-
-
-def _collect_seldom() -> None:
-    """What was made until now stays, and need not be looked through again; and of what requests make,
-    next to nothing refers to itself. Looking for it was 5 % of a chunk's time."""
-    gc.freeze()
-    gc.set_threshold(*_GARBAGE)
+    return create_app(settings.upstream, settings.answers, settings.server)
 
 
 def _end_with(parent: int) -> None:
