@@ -19,30 +19,17 @@ Thoughts go through the same picture: `core/thoughts.py` says how.
 
 from __future__ import annotations
 
-from typing import Final
-
 from ..events import Event
 from ..schema.tools import UNDECLARED, Tool
-from .block import FENCE, Block, Seen
+from .block import Block, Seen
 from .context import Context
-from .format import Format
-from .literals import Literals
 from .names import word_ahead
 from .open_list import OpenList
-from .prose import Prose
+from .prose import CODE_FENCE, Prose
 from .shape_reader import CALL, NOTHING, OTHER, Outcome
 from .spelling import Spelling
 from .triggers import MARKERS, MEMBER
 from .window import Step
-
-_FENCE: Final = Literals(["```"])
-_LONGEST_FENCE_INFO: Final = 40
-
-
-def _id_follows_name(format: Format) -> bool:
-    """Whether a call's id comes between its name and its arguments: a call begins with both."""
-    id = format.layout.id if format.layout is not None else None
-    return id is not None and id.place == "after_name"
 
 
 class Run(Prose):
@@ -53,7 +40,8 @@ class Run(Prose):
         self._innermost = 1 << len(self.format.wrappers) >> 1
         self.in_part = False  # the body of a part, which ends where the message does
         self.spelling = Spelling(self.format.own_spelling)
-        self._names_first = context.constrained and not _id_follows_name(context.format)
+        layout = self.format.layout
+        self._names_first = context.constrained and not (layout and layout.id_follows_name)
         self._named = False  # the call at hand was begun with its name
         self._before_trial = (self.out, self._block, self.spelling)
 
@@ -114,42 +102,6 @@ class Run(Prose):
         self.out.gap(space)
         self.note_line(space)
 
-    def first_character(self) -> Step[str | None]:
-        """What a call may begin with: the next character, or the one behind the first line of a code
-        fence, which is read. None where there are backticks and no such fence."""
-        w = self.window
-        while (c := w.peek()) is None:
-            yield
-        if c != "`":
-            return c
-        if not (yield from self.skip_fence()):
-            return None
-        while (c := w.peek()) is None:
-            yield
-        return c
-
-    def skip_fence(self) -> Step[bool]:
-        """At a backtick: read the first line of a code fence, a word at most. Returns whether there is
-        one that may have calls in it: where prose has a fence open, this one closes it."""
-        w, block = self.window, self._block
-        while (fence := _FENCE.here(w)) is None:
-            yield
-        if not fence:
-            return False
-        w.take(w.pos + 3)
-        if block.bare and self.thoughts.in_fence:
-            return False
-        block.saw(FENCE)
-        for _ in range(_LONGEST_FENCE_INFO):
-            while (c := w.peek()) is None:
-                yield
-            if not c or c.isspace() or c in "{[`":
-                break
-            w.take(w.pos + 1)
-        while w.space() is None:
-            yield
-        return True
-
     def end_fence(self) -> Step[None]:
         """Inside a call: read the end of the code fence that its arguments stood in, if it comes."""
         w, block = self.window, self._block
@@ -157,7 +109,7 @@ class Run(Prose):
             return
         while (space := w.space()) is None:
             yield
-        while (fence := _FENCE.here(w)) is None:
+        while (fence := CODE_FENCE.here(w)) is None:
             yield
         if fence:
             w.take(w.pos + 3)
@@ -421,9 +373,9 @@ class Run(Prose):
         if not (block.left_open or block.bare):
             return False
         if block.fenced:
-            while (fence := _FENCE.here(w)) is None:
+            while (fence := CODE_FENCE.here(w)) is None:
                 yield
-            if fence or (w.eof and _FENCE.begun(w.text[w.pos :])):  # the message may end in it
+            if fence or (w.eof and CODE_FENCE.begun(w.text[w.pos :])):  # the message may end in it
                 self.out.gap_is_markup()
                 w.take(min(w.pos + 3, len(w.text)))
                 block.fenced = False

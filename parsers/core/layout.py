@@ -151,6 +151,11 @@ class Layout:
         before = self.call_begin + self.recipient(recipient)
         return before + self._id("before_name", id) + self.name_begin
 
+    @property
+    def id_follows_name(self) -> bool:
+        """Whether an id comes between a call's name and its arguments: a call begins with both."""
+        return self.id is not None and self.id.place == "after_name"
+
     def recipient(self, name: str) -> str:
         """Whom a call's part is for, where that is said."""
         said = self.recipient_begin or self.recipient_end

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..events import Content, Event, Reasoning
-from .block import Block
+from .block import FENCE, Block
 from .context import Context
+from .literals import Literals
 from .open_list import OpenList
 from .outgoing import Outgoing
 from .thoughts import Thoughts
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 #: What is found by its looks alone.
 _BARE: Final = frozenset({"bare", "cutbare", INLINE})
+
+CODE_FENCE: Final = Literals(["```"])
+_LONGEST_FENCE_INFO: Final = 40
 
 
 class Prose:
@@ -59,6 +63,42 @@ class Prose:
         if self.line_start or "\n" in text:
             _, newline, tail = text.rpartition("\n")
             self.line_start = not tail.strip(INDENT) and (bool(newline) or self.line_start)
+
+    def first_character(self) -> Step[str | None]:
+        """What a call may begin with: the next character, or the one behind the first line of a code
+        fence, which is read. None where there are backticks and no such fence."""
+        w = self.window
+        while (c := w.peek()) is None:
+            yield
+        if c != "`":
+            return c
+        if not (yield from self.skip_fence()):
+            return None
+        while (c := w.peek()) is None:
+            yield
+        return c
+
+    def skip_fence(self) -> Step[bool]:
+        """At a backtick: read the first line of a code fence, a word at most. Returns whether there is
+        one that may have calls in it: where prose has a fence open, this one closes it."""
+        w, block = self.window, self._block
+        while (fence := CODE_FENCE.here(w)) is None:
+            yield
+        if not fence:
+            return False
+        w.take(w.pos + 3)
+        if block.bare and self.thoughts.in_fence:
+            return False
+        block.saw(FENCE)
+        for _ in range(_LONGEST_FENCE_INFO):
+            while (c := w.peek()) is None:
+                yield
+            if not c or c.isspace() or c in "{[`":
+                break
+            w.take(w.pos + 1)
+        while w.space() is None:
+            yield
+        return True
 
     def _prose(self) -> Step[str]:
         """Pass text on until something may begin a call; says what, and reads none of it."""
