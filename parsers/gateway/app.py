@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio
-import httpcore2
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.middleware.cors import CORSMiddleware
@@ -35,7 +34,8 @@ from .middleware import MARK, MAY_PROMPT, MODEL, ToolCallMiddleware
 from .paths import upstream_path
 from .settings import ServerSettings, Settings, UpstreamSettings
 from .sse import DONE, frame
-from .transport import TRANSPORT_ERRORS, header
+from .transport import Response as Answer
+from .transport import TransportError
 from .upstream import Call, Reply
 from .upstreams import Upstreams
 
@@ -204,16 +204,14 @@ class _Exchange:
     async def _pass(self, reply: Reply) -> None:
         response = reply.response
         headers = end_to_end(response.headers, _NOT_TO_CLIENT)
-        self._is_stream = (header(response, b"content-type") or "").startswith("text/event-stream")
+        self._is_stream = (response.header(b"content-type") or "").startswith("text/event-stream")
         status = response.status
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
-        body = response.stream  # what `aiter_stream` would go through once more, for nothing
-        assert isinstance(body, AsyncIterable)
         try:
-            async for chunk in body:
+            async for chunk in response.body():
                 self._tail = chunk[-16:]
                 await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
-        except TRANSPORT_ERRORS as error:
+        except TransportError as error:
             self.died = True
             reply.broke_off(error)
             return
@@ -242,6 +240,6 @@ def end_to_end(
     return [(n, v) for n, v in headers if n.lower() not in dropped and n.lower() not in named]
 
 
-def _is_redirect(response: httpcore2.Response) -> bool:
+def _is_redirect(response: Answer) -> bool:
     """Where to, would be an address that only the gateway should know; to follow it, anybody's."""
     return response.status in range(300, 400) and response.status != 304

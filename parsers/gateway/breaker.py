@@ -18,18 +18,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import httpcore2
 from purgatory.domain.model import CLOSED, HALF_OPENED, OPENED, Context
 
 from . import metrics
+from .transport import Broken, NotConnected
 
-CONNECTION_ERRORS = (
-    httpcore2.ConnectError,
-    httpcore2.ConnectTimeout,
-    httpcore2.ReadError,
-    httpcore2.WriteError,
-    httpcore2.RemoteProtocolError,
-)
+CONNECTION_ERRORS = (NotConnected, Broken)
 
 _STATES = {CLOSED: 0, HALF_OPENED: 1, OPENED: 2}
 

@@ -15,11 +15,10 @@ import time
 from collections.abc import Awaitable, Callable
 
 import anyio
-import httpcore2
 import httpx2
 
 from .sse import load_object
-from .transport import TRANSPORT_ERRORS, core_url
+from .transport import Headers, NotConnected, Request, Response, TransportError, address
 
 #: What the gateway answers in the upstream's place, in the words of servers that do so themselves.
 NO_TOOLS = "The upstream does not support tools: it shows none to this model"
@@ -28,12 +27,10 @@ _MOST_BYTES = 4 * 1024 * 1024  # of the answer, which has the chat template in i
 _MOST_ANSWERS = 1000  # clients may make up names and keys
 _A_WHILE = 60.0  # seconds until it is asked again, where it did not say
 _NOT_UP = frozenset({502, 503, 504})
-_NEVER_CONNECTED = (httpcore2.ConnectError, httpcore2.ConnectTimeout, httpcore2.PoolTimeout)
 
-Headers = list[tuple[bytes, bytes]]
 #: A model, and the hash of a key: what one client is told is not for the others.
 _Asker = tuple[str, int]
-_Send = Callable[[httpcore2.Request], Awaitable[httpcore2.Response]]
+_Ask = Callable[[Request], Awaitable[Response]]
 
 _log = logging.getLogger("toolwire.gateway")
 
@@ -55,7 +52,7 @@ def hides_tools(answer: bytes) -> bool:
 class Props:
     """One upstream's answers, by model and by who asks."""
 
-    def __init__(self, base: httpx2.URL, send: _Send, seconds: float) -> None:
+    def __init__(self, base: httpx2.URL, send: _Ask, seconds: float) -> None:
         self._base = base
         self._send = send
         self._seconds = seconds  # that it may take
@@ -91,19 +88,16 @@ class Props:
     async def _answer(self, model: str, key: Headers) -> tuple[bool, float]:
         """What it says, and for how many seconds that holds: none where it is not up yet."""
         headers = [(b"host", self._base.netloc), *key, (b"accept-encoding", b"identity")]
-        waits = httpx2.Timeout(self._seconds, connect=self._seconds / 2, pool=self._seconds / 2)
-        extensions = {"timeout": waits.as_dict()}
-        url = core_url(props_url(self._base, model))
-        request = httpcore2.Request("GET", url, headers=headers, extensions=extensions)
+        url = address(self._base, props_url(self._base, model).raw_path)
         try:
-            response = await self._send(request)
+            response = await self._send(Request("GET", url, headers))
             try:
                 said = await _body(response)
             finally:
-                await response.aclose()
-        except _NEVER_CONNECTED:
+                response.close()
+        except NotConnected:
             return False, 0.0
-        except TRANSPORT_ERRORS:
+        except TransportError:
             return False, _A_WHILE
         if response.status in _NOT_UP:
             return False, 0.0
@@ -112,9 +106,9 @@ class Props:
         return hides_tools(said), math.inf
 
 
-async def _body(response: httpcore2.Response) -> bytes:
+async def _body(response: Response) -> bytes:
     said = bytearray()
-    async for chunk in response.aiter_stream():
+    async for chunk in response.body():
         said += chunk
         if len(said) > _MOST_BYTES:
             return b""

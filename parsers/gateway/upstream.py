@@ -7,21 +7,25 @@ import time
 from dataclasses import dataclass
 from functools import lru_cache
 
-import httpcore2
 import httpx2
+from yarl import URL
 
 from . import metrics
 from .breaker import CONNECTION_ERRORS, Breaker, Breakers, Unavailable
-from .props import NO_TOOLS, Headers, Props
+from .props import NO_TOOLS, Props
 from .settings import UpstreamSettings, read_key
-from .transport import TRANSPORT_ERRORS, core_url, header
+from .transport import (
+    Connections,
+    Headers,
+    NotConnected,
+    Request,
+    Response,
+    TookTooLong,
+    TransportError,
+    address,
+)
 
 _FAILED = frozenset({502, 503, 504})
-#: Nothing of the request has left when these happen.
-_NEVER_SENT = (httpcore2.ConnectError, httpcore2.ConnectTimeout)
-#: What anyio asks of a socket as soon as there is one.
-_ADDRESSES = frozenset({"getpeername", "getsockname", "family"})
-_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _KEYS = (b"authorization", b"x-api-key")
 
@@ -59,27 +63,18 @@ class Upstream:
         self._base = httpx2.URL(url)
         self._urls = lru_cache(maxsize=64)(self._url)  # nearly all requests go to one or two
         self._settings = settings
-        self._pool = httpcore2.AsyncConnectionPool(
-            # This machine's own settings are not for other people's requests.
-            httpx2.create_ssl_context(trust_env=False),
-            max_connections=settings.connections,
-            max_keepalive_connections=settings.connections,
-            # Less than the 5 seconds after which many servers (uvicorn's) hang up: a request on a
-            # connection that is just being closed fails, and can't be sent again.
-            keepalive_expiry=4,
+        self._connections = Connections(
+            settings.connections, settings.connect_timeout, settings.read_timeout
         )
-        most = settings.connect_timeout
-        timeout = httpx2.Timeout(settings.read_timeout, connect=most, pool=most)
-        self._timeouts = {"timeout": timeout.as_dict()}
         name = f"{self._base.host}:{self._base.port or self._base.scheme}"
         self._breakers = Breakers(name, settings.breaker_failures, settings.breaker_seconds)
         self._key = read_key(settings.upstream_key_file) if settings.upstream_key_file else None
-        self._props = Props(self._base, self._sent, settings.connect_timeout)
+        self._props = Props(self._base, self._connections.ask, settings.connect_timeout)
         self._avoided_until = 0.0
         self.busy = 0  # requests that it is at
 
     async def close(self) -> None:
-        await self._pool.aclose()
+        await self._connections.close()
 
     def admits(self, model: str) -> bool:
         """Whether it may be asked, as far as is known."""
@@ -98,7 +93,7 @@ class Upstream:
         request = self._request(call)
         try:
             with breaker.guard():
-                response = await self._sent(request)
+                response = await self._connections.ask(request)
                 if response.status in _FAILED:
                     metrics.UPSTREAM_FAILURES.labels("status").inc()
                     breaker.failed()
@@ -107,48 +102,34 @@ class Upstream:
         except CONNECTION_ERRORS as error:
             metrics.UPSTREAM_FAILURES.labels("connection").inc()
             self._avoided_until = time.monotonic() + self._settings.breaker_seconds
-            if call.is_safe or isinstance(error, _NEVER_SENT):
-                raise TryAgain(_plain(error)) from None
-            raise Unavailable(502, f"The upstream can't be reached: {_plain(error)}") from None
-        except httpcore2.TimeoutException:
+            if call.is_safe or isinstance(error, NotConnected):
+                raise TryAgain(str(error)) from None
+            raise Unavailable(502, f"The upstream can't be reached: {error}") from None
+        except TookTooLong:
             metrics.UPSTREAM_FAILURES.labels("timeout").inc()
             raise Unavailable(504, "The upstream took too long to answer") from None
         self._avoided_until = 0.0
-        wait = retry_after(header(response, b"retry-after"))
+        wait = retry_after(response.header(b"retry-after"))
         if last or not _may_repeat(call, response.status, wait):
             return Reply(response, breaker)
         if wait is not None and wait > self._settings.max_wait:
             return Reply(response, breaker)
-        await response.aclose()
+        response.close()
         raise TryAgain(f"status {response.status}", wait)
 
     async def _hides_tools(self, call: Call) -> bool:
         key = [(n, v) for n, v in self._with_key(call.headers) if n.lower() in _KEYS]
         return await self._props.hide_tools(call.model, key)
 
-    async def _sent(self, request: httpcore2.Request) -> httpcore2.Response:
-        try:
-            return await self._pool.handle_async_request(request)
-        except AttributeError as error:
-            # Where the upstream hangs up as soon as it was connected, uvloop has let the socket go when
-            # anyio asks it for its addresses. Nothing was sent yet.
-            if error.name not in _ADDRESSES:
-                raise
-            raise httpcore2.ConnectError("the connection was lost at once") from error
-
-    def _request(self, call: Call) -> httpcore2.Request:
+    def _request(self, call: Call) -> Request:
         url = self._urls(call.path, call.query)
         headers = [(b"host", self._base.netloc), *self._with_key(call.headers)]
-        if call.body or call.method in _WITH_BODY:
-            headers.append((b"content-length", str(len(call.body)).encode()))
-        return httpcore2.Request(
-            call.method, url, headers=headers, content=call.body, extensions=self._timeouts
-        )
+        return Request(call.method, url, headers, call.body)
 
-    def _url(self, path: bytes, query: bytes) -> httpcore2.URL:
+    def _url(self, path: bytes, query: bytes) -> URL:
         """A path of the client's under the upstream's own: it can't leave that host."""
         raw = self._base.raw_path.rstrip(b"/") + path + (b"?" + query if query else b"")
-        return core_url(self._base.copy_with(raw_path=raw))
+        return address(self._base, raw)
 
     def _with_key(self, headers: Headers) -> Headers:
         """With the upstream's own key, said in the ways that the client said its own."""
@@ -165,17 +146,17 @@ class Upstream:
         """Whether it answers at all, be it that it wants a key."""
         call = Call("GET", b"/models", b"", [], b"")
         try:
-            response = await self._pool.handle_async_request(self._request(call))
-            await response.aclose()
-        except TRANSPORT_ERRORS:
+            response = await self._connections.ask(self._request(call))
+        except TransportError:
             return False
+        response.close()
         return response.status < 500
 
 
 class Reply:
     """An answer that has begun. Its connection is free once it is closed."""
 
-    def __init__(self, response: httpcore2.Response, breaker: Breaker) -> None:
+    def __init__(self, response: Response, breaker: Breaker) -> None:
         self.response = response
         self._breaker = breaker
 
@@ -196,13 +177,6 @@ def _may_repeat(call: Call, status: int, wait: float | None) -> bool:
     if status == 429 or (status == 503 and wait is not None):
         return True
     return call.is_safe and status in _FAILED
-
-
-def _plain(error: Exception) -> str:
-    """What happened, without addresses: this goes to the client and into a metric."""
-    if isinstance(error, httpcore2.ConnectTimeout):
-        return "no connection in time"
-    return "no connection" if isinstance(error, httpcore2.ConnectError) else "the connection broke"
 
 
 def retry_after(value: str | None) -> float | None:

@@ -64,7 +64,7 @@ class Upstreams:
             yield reply
         finally:
             server.busy -= 1
-            await reply.response.aclose()
+            reply.response.close()
 
     async def _send(self, call: Call) -> tuple[Upstream, Reply]:
         """The server that answered, which counts as busy, and its answer."""

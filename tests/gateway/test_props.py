@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import httpcore2
 import httpx2
 import openai
 import pytest
 from toolwire.gateway.props import Props, hides_tools, props_url
+from toolwire.gateway.transport import Broken, NotConnected, Request
 
 from .conftest import PATIENCE, Server, upstream_server
 from .scripted_answers import ONE
@@ -173,14 +173,28 @@ def test_only_a_plain_no_is_one(answer: bytes) -> None:
     assert hides_tools(HIDES)
 
 
+class Said:
+    """An answer, in one piece."""
+
+    def __init__(self, status: int, said: bytes) -> None:
+        self.status = status
+        self._said = said
+
+    async def body(self) -> AsyncIterator[bytes]:
+        yield self._said
+
+    def close(self) -> None:
+        """There is no connection."""
+
+
 class Asked:
     """What sends a question: it gives these answers, one after the other, and the last one for ever."""
 
     def __init__(self, *answers: Any) -> None:
-        self.heard: list[httpcore2.Request] = []
+        self.heard: list[Request] = []
         self._answers = list(answers)
 
-    async def __call__(self, request: httpcore2.Request) -> httpcore2.Response:
+    async def __call__(self, request: Request) -> Any:
         self.heard.append(request)
         await asyncio.sleep(0)
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
@@ -189,7 +203,7 @@ class Asked:
         if isinstance(answer, Exception):
             raise answer
         status, said = answer
-        return httpcore2.Response(status, content=said)
+        return Said(status, said)
 
 
 def told(asked: Asked, times: int, seconds: float = PATIENCE) -> list[bool]:
@@ -209,9 +223,9 @@ def told(asked: Asked, times: int, seconds: float = PATIENCE) -> list[bool]:
         ([(404, b"")], [False, False], 1),
         ([(500, HIDES[:9])], [False, False], 1),
         ([(401, b"")], [False, False], 1),  # for a while
-        ([httpcore2.ReadError("gone")], [False, False], 1),  # for a while
+        ([Broken("gone")], [False, False], 1),  # for a while
         ([(503, b"loading"), (200, HIDES)], [False, True], 2),
-        ([httpcore2.ConnectError("not up"), (200, HIDES)], [False, True], 2),
+        ([NotConnected("not up"), (200, HIDES)], [False, True], 2),
         ([(200, HIDES + b" " * 5_000_000)], [False, False], 1),
     ],
 )
