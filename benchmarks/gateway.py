@@ -38,7 +38,7 @@ STREAMS = (1, 50, 200, 500)
 QUICK_STREAMS = (1, 50)
 UNPACED = 50  # streams at once
 #: How often the ways take turns. Of many streams each turn takes long, and says much.
-ROUNDS = {1: 4, 50: 4, 200: 3, 500: 2}
+ROUNDS = {1: 2, 50: 3, 200: 2, 500: 2}
 WORKERS_TURNS = 9
 #: They have no bound to keep: one turn.
 ONCE = ("upstream", "litellm")

@@ -36,7 +36,7 @@ FORMATS = ("hermes", "qwen3_coder")
 #: The server has time for one of them; this is what models that write code are served with.
 SERVER_FORMAT = "qwen3_coder"
 SERVER_RATE = 200.0
-LONGEST = 60.0  # seconds: a file that takes longer is stopped
+LONGEST = 40.0  # seconds: a file that takes longer is stopped
 RATES = (50, 200, 1000)  # tokens a second and stream
 RATIO_RATE = 200  # … that is spoken of
 #: Ours may be this much behind before it is called wrong: two runs differ by less.

@@ -189,10 +189,14 @@ def _call(format: Format, function: Function, arguments: Piece) -> list[Piece]:
     """The pieces of a call."""
     layout = format.written
     name = format.shape.write_name(function["name"])
+    begin = [*_id(layout, "before_name"), const(layout.name_begin)]
+    if layout.recipient(name):  # the name stands there twice
+        between = shared(const(layout.recipient_end), *begin)
+        begin = [const(layout.recipient_begin + name), between]
     whole = sequence(
-        const(layout.call_begin + layout.recipient(name)),
-        *_id(layout, "before_name"),
-        const(layout.name_begin + name),
+        const(layout.call_begin),
+        *begin,
+        const(name),
         shared(const(layout.name_end), *_id(layout, "after_name"), const(layout.arguments_begin)),
         arguments,
         const(layout.arguments_end),

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+from zlib import crc32
 
 from ..core.format import Format
 from ..core.layout import Layout
@@ -19,15 +20,16 @@ from ..core.shape import NotExpressible, Piece
 from ..schema.json_schema import SchemaReading, listed_values
 from ..schema.kinds import json_type
 from ..schema.standalone import definitions, finds_all, references
+from .grammar_text import as_text
 from .json_grammar import ALTERNATIVES, COMBINED, NOTES, Schema, json_value, whole_json
 from .pieces import STRING, const, either, sequence
 from .values import dumps, write_value
 
 #: The first letters of a special token, which may stand in the middle of a tag: `</｜DSML｜parameter>`.
 _SPECIAL = re.compile(r"<[|｜](?![A-Z])(?:[^|｜<>]{4}|[^|｜<>]{1,3}[|｜])|[|｜][A-Z]+[|｜]")
-#: A namespace of the format's own (`</atem:parameter>`), or the word of a tag that has more behind it
-#: (`<parameter name=`).
-_WORD = re.compile(r"</?[a-z][\w.-]*[:|]|\S+\s")
+#: A namespace of the format's own (`</atem:parameter>`), the word of a tag that has more behind it
+#: (`<parameter name=`), or a closer's word of several, up to the second's first letter (`</arg_value>`).
+_WORD = re.compile(r"</?[a-z][\w.-]*[:|]|\S+\s|</[a-z]+_[a-z]")
 
 
 class Parameters:
@@ -195,10 +197,14 @@ def _json_in_text(schema: Schema, layout: Layout, string: Piece) -> Piece:
     """A value as JSON where no JSON goes on behind it. In what is left to it, xgrammar knows only `,`,
     `}`, `]` and `:` behind the quote that ends a string, and would forbid the token `")`: what may be
     any value may be a string of our own, too."""
-    if not layout.after_arguments():
-        return whole_json(schema)  # xgrammar takes no list of pieces where no text has to follow
     value = json_value(schema, compact=layout.compact, string=string)
-    return either(string, value) if not types_of(schema) and is_plain(schema) else value
+    if not types_of(schema) and is_plain(schema):
+        value = either(string, value)
+    if layout.after_arguments():
+        return value
+    # xgrammar takes no list of pieces where no text has to follow all arguments.
+    text = as_text(value, f"v{crc32(repr(value).encode()):x}_")
+    return text if text["type"] == "grammar" else whole_json(schema)
 
 
 def any_text(schema: Schema, excluded: Sequence[str]) -> Piece:

@@ -28,9 +28,10 @@ class NotText(Exception):
     """A piece that only xgrammar itself can make a grammar of."""
 
 
-def as_text(piece: Piece) -> Piece:
-    """The same as one piece with all of its grammar; or as it is, where something in it has no text."""
-    rules = _Rules()
+def as_text(piece: Piece, name: str = "r") -> Piece:
+    """The same as one piece with all of its grammar; or as it is, where something in it has no text. The
+    rules' names begin with `name`: another one for each, where several become parts of one grammar."""
+    rules = _Rules(name)
     try:
         root, _ = rules.said(piece)
     except NotText:
@@ -41,7 +42,8 @@ def as_text(piece: Piece) -> Piece:
 class _Rules:
     """The rules of one grammar. What is said of a piece can stand in a sequence as it is."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._names: dict[str, str] = {}
         self._given: dict[str, None] = {}  # lines that pieces have brought
 
@@ -79,7 +81,7 @@ class _Rules:
         raise NotText
 
     def _rule(self, body: str) -> str:
-        return self._names.setdefault(body, f"r{len(self._names)}")
+        return self._names.setdefault(body, f"{self._name}{len(self._names)}")
 
     def _sequence(self, pieces: list[Piece]) -> tuple[str, bool]:
         found = [self._unit(piece) for piece in pieces]

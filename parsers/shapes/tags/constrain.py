@@ -12,7 +12,7 @@ from ...core.shape import Piece
 from ..grammar import Parameters, split_by_string, split_by_type, text_value
 from ..json_grammar import Schema
 from ..pieces import const, either, listed, sequence, shared
-from .write import parameter_begin
+from .write import behind_key
 
 if TYPE_CHECKING:
     from . import Tags
@@ -40,7 +40,8 @@ def _parameter(schema: Schema, name: str, format: Format, excluded: Sequence[str
     return either(
         *(
             sequence(
-                const(parameter_begin(shape.parameter.written(name), word, layout)),
+                const(layout.key_begin + shape.parameter.written(name)),
+                shared(const(behind_key(word, layout))),
                 text_value(part, excluded, layout),
                 shared(const(layout.value_end)),
             )

@@ -30,9 +30,14 @@ def text_of(value: Any, layout: Layout) -> str:
 
 def parameter_begin(key: str, word: str, layout: Layout) -> str:
     """All that stands before a value; `word` says its type, where the layout has a place for that."""
+    return layout.key_begin + key + behind_key(word, layout)
+
+
+def behind_key(word: str, layout: Layout) -> str:
+    """What stands between a key and its value."""
     mark = layout.type
     said = mark.begin + word + mark.end if mark else ""
-    return layout.key_begin + key + layout.key_end + said + layout.value_begin
+    return layout.key_end + said + layout.value_begin
 
 
 def type_word(value: Any, layout: Layout) -> str:
