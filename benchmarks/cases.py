@@ -17,11 +17,18 @@ from workloads import STRING, WRITERS, Step, tool
 import engine_cases  # isort: skip  # workloads shows the way to it
 
 INTEGER, NUMBER, BOOLEAN = ({"type": kind} for kind in ("integer", "number", "boolean"))
+#: With all types said, also those further in: a format that writes none has values by them.
+POINTS = {"type": "array", "items": {"type": "array", "items": NUMBER}}
+WORDS = {"type": "array", "items": {"type": ["string", "null"]}}
+STYLE = {
+    "type": "object",
+    "properties": {"a": {"type": "object", "properties": {"b": WORDS}}},
+}
 TOOLS = [
     tool("get_weather", city=STRING, unit=STRING),
     tool("noargs"),
     tool("write_file", path=STRING, content=STRING),
-    tool("plot", points={"type": "array"}, style={"type": "object"}, grid=BOOLEAN),
+    tool("plot", points=POINTS, style=STYLE, grid=BOOLEAN),
     tool("count", big=INTEGER, share=NUMBER, below=INTEGER),
 ]
 
