@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from os.path import commonprefix
 from typing import Any
 from zlib import crc32
 
@@ -224,7 +225,7 @@ def _without(literals: tuple[str, ...]) -> list[str]:
     with every parameter."""
     if any(_overlaps_itself(literal) for literal in literals):
         raise NotExpressible("a delimiter that the text's last characters can begin")
-    return _shortest(map(_mark, literals))
+    return _shortest(_alike(map(_mark, literals)))
 
 
 def _mark(literal: str) -> str:
@@ -233,6 +234,14 @@ def _mark(literal: str) -> str:
     tokens begin with one."""
     found = _SPECIAL.search(literal) or _WORD.match(literal)
     return found.group().lstrip("|｜") if found else literal
+
+
+def _alike(marks: Iterable[str]) -> Iterable[str]:
+    """Special tokens that begin with the same letter are known by all that they have in common."""
+    groups: dict[str, list[str]] = {}
+    for mark in marks:
+        groups.setdefault(mark[:3] if _SPECIAL.match(mark) else mark, []).append(mark)
+    return map(commonprefix, groups.values())
 
 
 def _shortest(literals: Iterable[str]) -> list[str]:
