@@ -229,6 +229,7 @@ def settled(memory: Sequence[int]) -> tuple[int, int]:
     return memory[len(memory) // 3], memory[-1]
 
 
+NAMES = {"gateway": "without a format", "gateway+format": "with one", "litellm": "LiteLLM's proxy"}
 COLUMNS = (
     "streams",
     "way",
@@ -360,9 +361,29 @@ def as_part(measuring: Measuring, started: str, seconds: float, interrupted: boo
         plots=[plot(found)] if found else [],
         wrong=wrong,
         ratios=ratios,
+        summary=in_short(measuring),
         data=[{"streams": m.streams, "paced": m.paced, "ways": list(m.results)} for m in found],
         interrupted=interrupted,
     )
+
+
+def in_short(measuring: Measuring) -> list[str]:
+    """Of paced streams: by the plain proxy, at the least and at the most."""
+    paced = [m for m in measuring.found if m.paced]
+    ways = [
+        name
+        for name in ("gateway", "gateway+format", "litellm")
+        if paced and name in paced[0].results
+    ]
+    said = []
+    for name in ways:
+        times = [m.times(name) for m in paced]
+        said.append(f"{NAMES[name]} {min(times):.2f} to {max(times):.2f} times")
+    if not said:
+        return []
+    return [
+        f"**In the gateway** a chunk costs, by the CPU time of a plain proxy on httpx2: {', '.join(said)}."
+    ]
 
 
 def plot(found: Sequence[Measured]) -> part.Plot:

@@ -300,6 +300,20 @@ def verdicts(rows: Sequence[dict[str, Any]]) -> list[str]:
     return wrong
 
 
+def in_short(rows: Sequence[dict[str, Any]]) -> list[str]:
+    most = max((row["tools"] for row in rows), default=0)
+    ratios = {
+        whose: [
+            row["ratio"] for row in rows if row["tools"] == most and (row["format"] in OWN) is own
+        ]
+        for whose, own in (("xgrammar's own tag for the same model", True), ("plain JSON", False))
+    }
+    said = [f"{min(r):.2f} to {max(r):.2f} times {whose}" for whose, r in ratios.items() if r]
+    if not said:
+        return []
+    return [f"**The grammar of `required` with {most} new tools** takes {', '.join(said)}."]
+
+
 def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="FORMAT", default=toolwire.list_formats())
@@ -335,6 +349,7 @@ def main(given: Sequence[str] | None = None) -> int:
                 part.Table("`required`", columns, [[each[c] for c in columns] for each in rows])
             ],
             wrong=wrong,
+            summary=in_short(rows),
             data=rows,
         )
         part.write(asked.json, whole)
