@@ -381,8 +381,9 @@ def in_short(measuring: Measuring) -> list[str]:
         said.append(f"{NAMES[name]} {min(times):.2f} to {max(times):.2f} times")
     if not said:
         return []
+    costs = ", ".join(said)
     return [
-        f"**In the gateway** a chunk costs, by the CPU time of a plain proxy on httpx2: {', '.join(said)}."
+        f"**In the gateway** a chunk costs, by the CPU time of a plain proxy on httpx2: {costs}."
     ]
 
 
