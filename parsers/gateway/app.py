@@ -34,7 +34,7 @@ from .middleware import MARK, MAY_PROMPT, MODEL, ToolCallMiddleware
 from .paths import upstream_path
 from .settings import ServerSettings, Settings, UpstreamSettings
 from .sse import DONE, frame
-from .transport import Response as Answer
+from .transport import Response as UpstreamResponse
 from .transport import TransportError
 from .upstream import Call, Reply
 from .upstreams import Upstreams
@@ -240,6 +240,6 @@ def end_to_end(
     return [(n, v) for n, v in headers if n.lower() not in dropped and n.lower() not in named]
 
 
-def _is_redirect(response: Answer) -> bool:
+def _is_redirect(response: UpstreamResponse) -> bool:
     """Where to, would be an address that only the gateway should know; to follow it, anybody's."""
     return response.status in range(300, 400) and response.status != 304

@@ -23,6 +23,7 @@ Headers = list[tuple[bytes, bytes]]
 #: that is just being closed fails, and can't be sent again.
 _KEPT = 4.0
 _LONGEST_LINE = 65_536  # of an answer's head
+#: What aiohttp would add to a request.
 _ADDED = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 
@@ -94,8 +95,8 @@ class Connections:
         self._timeout = aiohttp.ClientTimeout(
             total=None, connect=connect_timeout, sock_read=read_timeout
         )
-        #: For all until an answer begins. A request that the upstream does not read has no limit of
-        #: its own; so has its answer, as many seconds again.
+        #: Until an answer begins: to connect, to send the request, for which aiohttp has no limit, and
+        #: to wait.
         self._to_begin = connect_timeout + 2 * read_timeout
         self._session: aiohttp.ClientSession | None = None
 
