@@ -42,7 +42,7 @@ class Plan:
 
 
 FULL = Plan(5, (1, 10, MANY))
-QUICK = Plan(3, (1, MANY))
+QUICK = Plan(2, (1, MANY))
 
 
 @dataclass(frozen=True)
