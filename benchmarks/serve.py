@@ -410,7 +410,7 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--json", type=Path, metavar="FILE", required=True)
-    parser.add_argument("--quick", action="store_true", help="8 streams, 3 seconds, hermes")
+    parser.add_argument("--quick", action="store_true", help="8 streams, 2 seconds, hermes")
     parser.add_argument("--base-url", metavar="URL", help="a running server's, with its /v1")
     parser.add_argument("--model", help="its name there (default: the first that it lists)")
     parser.add_argument("--api-key", metavar="KEY", default=os.environ.get("OPENAI_API_KEY"))
@@ -420,7 +420,7 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--max-tokens", type=_positive, default=1024, help="of an answer")
     chosen = parser.parse_args(arguments)
     chosen.streams = sorted(set(chosen.streams or ([8] if chosen.quick else STREAMS)))
-    chosen.seconds = chosen.seconds or (SECONDS / 2 if chosen.quick else SECONDS)
+    chosen.seconds = chosen.seconds or (SECONDS / 3 if chosen.quick else SECONDS)
     return chosen
 
 
